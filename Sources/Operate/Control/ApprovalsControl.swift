@@ -1,13 +1,13 @@
 /// Answers `APPROVALS_SOCKET`: those of the host who ask for approvals and confirm them, and nothing else of the gate
 /// (docs/running.md, "Approvals socket").
 import Bytes
+import Registry
 package import Sockets
 
 package final class ApprovalsControl: ControlHandler {
-  private static let verbs: Set = [
-    "approvals-request", "approvals-list", "approvals-show", "approvals-look", "approvals-approve",
-    "approvals-deny",
-    "approvals-cancel", "bars-list", "bars-lift",
+  private static let verbs: Set<OperatorVerb> = [
+    .approvalsRequest, .approvalsList, .approvalsShow, .approvalsLook, .approvalsApprove, .approvalsDeny,
+    .approvalsCancel, .barsList, .barsLift,
   ]
 
   /// More users than one, none of whom is to keep the others out.

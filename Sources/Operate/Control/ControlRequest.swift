@@ -1,6 +1,7 @@
 /// What the operator's commands ask of the running gate: one JSON object a line (docs/running.md, "Control socket").
 package import Bytes
 internal import JSON
+internal import Registry
 
 package enum ControlRequest: Equatable, Sendable {
   case health
@@ -106,7 +107,7 @@ extension ControlRequest {
       writer.value(name)
     case .registry(let order):
       writer.name("verb")
-      writer.value(order.verb)
+      writer.value(order.verb.rawValue)
       writer.name("arguments")
       writer.value(.object(order.arguments))
     case .admin(let order): order.writeMembers(to: &writer)

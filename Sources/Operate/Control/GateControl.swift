@@ -172,18 +172,18 @@ package final class GateControl: ControlHandler {
     _ order: RegistryOrder, _ answer: (RegistryOrder) -> ControlAnswer
   ) -> ControlAnswer {
     let mark = gate.deviceMark
-    switch order.verb {
+    switch order.verb.ending {
+    case .nothing: return answer(order)
     // Whoever has revoked a device wants to know that it has left.
-    case "devices-revoke": return settled(answer(order), since: mark)
-    case "devices-forget":
+    case .devices: return settled(answer(order), since: mark)
+    case .devicesFirst(let verb):
       // Its row is what a start knows its App Attest key by, and goes when the key store has that on its disk.
       let arguments = order.arguments.members.map { ($0.name, $0.value) }
       let ended = settled(
-        answer(RegistryOrder("devices-end", arguments)), since: mark,
+        answer(RegistryOrder(verb, arguments)), since: mark,
         and: "; nothing is forgotten before it can")
       if case .registry = ended { return answer(order) }
       return ended
-    default: return answer(order)
     }
   }
 

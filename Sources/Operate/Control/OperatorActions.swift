@@ -14,27 +14,18 @@ package struct OperatorActions: Sendable {
     self.logger = logger
   }
 
-  /// Verbs that end so only look.
-  private static let looks: Set = [
-    "list", "show", "look", "browse", "names", "search", "export", "verify", "status",
-  ]
-
-  package static func isChange(_ order: RegistryOrder) -> Bool {
-    order.verb.split(separator: "-").last.map { !looks.contains(String($0)) } ?? true
-  }
-
   /// An order of the registry's.
   package func log(_ order: RegistryOrder, _ answer: ControlAnswer, by peer: UnixPeer) {
-    guard Self.isChange(order) else { return }
+    guard order.verb.isChange else { return }
     let about = Self.named.lazy.compactMap { order.arguments[$0]?.string }.first
-    log(order.verb, about ?? Self.ownName(order), answer, by: peer)
+    log(order.verb.rawValue, about ?? Self.ownName(order), answer, by: peer)
   }
 
   private static let named = ["id", "pairing_id", "service", "operation"]
 
   /// Not a person's, or a phone's: who is forgotten is to be in no log.
   private static func ownName(_ order: RegistryOrder) -> String? {
-    order.verb.hasPrefix("services-") || order.verb == "devices-backup"
+    order.verb.part == .services || order.verb == .devicesBackup
       ? order.arguments["name"]?.string : nil
   }
 

@@ -6,7 +6,7 @@ import Registry
 
 enum OrderWords {
   /// - Parameter argument: the one that is missing, too many, or of no use.
-  static func refusal(_ verb: String, _ argument: String, _ value: JSONValue?) -> String {
+  static func refusal(_ verb: OperatorVerb, _ argument: String, _ value: JSONValue?) -> String {
     let command = command(verb)
     let name = PrintableText.field(argument, limit: 64)
     let option = positional[verb] == argument || argument == "id" ? name.uppercased() : "--\(name)"
@@ -16,44 +16,49 @@ enum OrderWords {
   }
 
   /// A verb is the command's words with hyphens between, where it has a command at all.
-  static func command(_ verb: String) -> String {
+  static func command(_ verb: OperatorVerb) -> String {
     switch verb {
-    case "pair-open", "pair-status", "pair-confirm", "pair-burn": "devices pair"
-    case "bars-list": "approvals list --barred"
-    case "bars-lift": "approvals unbar"
-    case "approvals-look": "approvals show"
-    case "devices-assign", "devices-rename", "devices-except": "devices set"
-    case "devices-end": "devices forget"
-    default: PrintableText.field(verb, limit: 64).replacing("-", with: " ", maxReplacements: 1)
+    case .pairOpen, .pairStatus, .pairConfirm, .pairBurn: "devices pair"
+    case .barsList: "approvals list --barred"
+    case .barsLift: "approvals unbar"
+    case .approvalsLook: "approvals show"
+    case .devicesAssign, .devicesRename, .devicesExcept: "devices set"
+    case .devicesEnd: "devices forget"
+    case .devicesList, .devicesShow, .devicesBrowse, .devicesNames, .devicesLook, .devicesConfirm,
+      .devicesRevoke, .devicesForget, .devicesUnlock, .devicesRotateTokenKeys, .devicesBackup, .pairBrowse,
+      .servicesList, .servicesAdd, .servicesRotate, .servicesRevoke, .approvalsRequest, .approvalsList,
+      .approvalsShow, .approvalsBrowse, .approvalsApprove, .approvalsDeny, .approvalsCancel, .auditList,
+      .auditExport, .auditSearch, .auditVerify, .auditPrune:
+      verb.rawValue.replacing("-", with: " ", maxReplacements: 1)
     }
   }
 
   /// Arguments that are typed without an option's name; `id` always is.
-  private static let positional = [
-    "devices-unlock": "subject",
-    "devices-backup": "name",
-    "services-add": "name", "services-rotate": "name", "services-revoke": "name",
+  private static let positional: [OperatorVerb: String] = [
+    .devicesUnlock: "subject",
+    .devicesBackup: "name",
+    .servicesAdd: "name", .servicesRotate: "name", .servicesRevoke: "name",
   ]
 
   private static let text = "write 1 to 128 bytes on one line, without control characters"
   private static let scopes: ServiceScopes = [.approvals, .codes, .presence, .pairings, .devicesRead]
 
-  private static func allowed(_ verb: String, _ argument: String) -> String? {
+  private static func allowed(_ verb: OperatorVerb, _ argument: String) -> String? {
     switch (verb, argument) {
-    case (_, "id") where verb.hasPrefix("approvals-"): "write an id as approvals list shows it"
+    case (_, "id") where verb.part == .approvals: "write an id as approvals list shows it"
     case (_, "id"): "write an id as devices list shows it"
-    case ("devices-backup", "name"):
+    case (.devicesBackup, "name"):
       "name a file without a folder, of at most 128 letters, digits and + - . : _; it is written beside the store"
-    case (_, "name") where verb.hasPrefix("services-"):
+    case (_, "name") where verb.part == .services:
       "write 1 to 64 letters, digits and . _ -; the name host is taken"
     case (_, "name"), (_, "subject"), (_, "site"), (_, "subjects"), (_, "reason"): text
     case (_, "scopes"): "write one or more of \(scopes.words.joined(separator: ", ")), with commas between"
     case (_, "lacks"): "write one or more of \(DeviceLack.allCases.map(\.rawValue).joined(separator: ", "))"
-    case ("devices-list", "state"): "write \(DeviceState.allCases.map(\.rawValue).joined(separator: ", "))"
-    case ("approvals-list", "state"):
+    case (.devicesList, "state"): "write \(DeviceState.allCases.map(\.rawValue).joined(separator: ", "))"
+    case (.approvalsList, "state"):
       "write \(ApprovalState.allCases.map(\.rawValue).joined(separator: ", "))"
     case (_, "target"): "write --target name=value, once for each name, with 1 to 64 bytes for a name"
-    case ("audit-verify", "head"): "name a log with a whole line audit_head of this gate"
+    case (.auditVerify, "head"): "name a log with a whole line audit_head of this gate"
     case (_, "until"): "write a day before the year 10000, such as 2027-01-31"
     case (_, "sas"): "type the six digits that the phone shows"
     default: nil

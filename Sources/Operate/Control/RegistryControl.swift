@@ -33,25 +33,16 @@ package final class RegistryControl: Sendable {
   }
 
   package func answer(_ order: RegistryOrder, by origin: Origin) -> ControlAnswer {
-    do throws(OperatorOrder.Refusal) {
+    do throws(FormError) {
       var call = try OperatorOrder.call(order.verb, order.arguments)
       if let asked = call as? RequestApprovalOfUser, case .process(let user, _) = origin {
         call = asked.known(as: AccountName.of(user: user))
       }
       return answer(call, wait: wait(order), by: origin)
     } catch {
-      switch error {
-      case .unknownVerb:
-        let verb = PrintableText.field(order.verb)
-        return .refused(
-          ControlRefusal(
-            .unknownCommand,
-            "the running gate knows no order \(verb): restart it, so that it is of this version"))
-      case .wrongArgument(let name):
-        return .refused(
-          ControlRefusal(
-            .wrongArguments, OrderWords.refusal(order.verb, name, order.arguments[name])))
-      }
+      return .refused(
+        ControlRefusal(
+          .wrongArguments, OrderWords.refusal(order.verb, error.step, order.arguments[error.step])))
     }
   }
 

@@ -5,6 +5,7 @@ internal import DeviceWire
 internal import Dialing
 internal import Identity
 internal import JSON
+import Registry
 internal import System
 internal import Time
 
@@ -13,7 +14,7 @@ extension Demonstration {
     tell("\nAnna decides on her phone who becomes a wizard")
     let file = folder + "/anna.json"
     step("an operator shows a QR code, the phone shows six digits, the operator types them") { _, authority in
-      let pairing = try self.office.order("pair-open", [("subject", .string("anna"))])
+      let pairing = try self.office.order(.pairOpen, [("subject", .string("anna"))])
       guard let id = pairing["pairing_id"]?.string, let uri = PairingURI(pairing["uri"]?.string ?? "") else {
         return nil
       }
@@ -21,13 +22,13 @@ extension Demonstration {
       defer { phone.join() }
       let digits = try phone.digits()
       try self.waitUntil("revealed", pairing: id)
-      _ = try self.office.order("pair-confirm", [("pairing_id", .string(id)), ("sas", .string(digits))])
+      _ = try self.office.order(.pairConfirm, [("pairing_id", .string(id)), ("sas", .string(digits))])
       let outcome = try phone.outcome()
       return "\(digits), \(outcome)"
     }
     step("the game becomes a service, and asks before it promotes anybody") { _, _ in
       let service = try self.office.order(
-        "services-add",
+        .servicesAdd,
         [("name", .string("mud")), ("scopes", .array([.string("approvals"), .string("codes")]))])
       guard let token = service["token"]?.string else { return nil }
       self.mud.consult(
@@ -48,7 +49,7 @@ extension Demonstration {
   /// The operator sees how far the phone is.
   private func waitUntil(_ stage: String, pairing id: String) throws {
     let patience = Deadline.after(.seconds(10))
-    while try office.order("pair-status", [("pairing_id", .string(id))])["status"]?.string != stage {
+    while try office.order(.pairStatus, [("pairing_id", .string(id))])["status"]?.string != stage {
       if patience.hasPassed { throw DemonstrationFailure(description: "the phone is not \(stage)") }
       SystemClock().sleep(until: SystemClock().monotonic() + .milliseconds(20))
     }

@@ -39,7 +39,8 @@ final class Office {
   }
 
   /// What the registry says to an order, as over the control socket.
-  func order(_ verb: String, _ arguments: [(name: String, value: JSONValue)] = []) throws -> JSONObject {
+  func order(_ verb: OperatorVerb, _ arguments: [(name: String, value: JSONValue)] = []) throws -> JSONObject
+  {
     let answered = Monitor<Reply?>(nil)
     let handle = devices.registry.submit(
       try OperatorOrder.call(verb, JSONObject(arguments)), lane: .host,
@@ -50,16 +51,19 @@ final class Office {
         wake.all()
       }
     }
-    guard handle != nil else { throw DemonstrationFailure(description: "\(verb): the registry is busy") }
+    guard handle != nil else {
+      throw DemonstrationFailure(description: "\(verb.rawValue): the registry is busy")
+    }
     let patience = SystemClock().monotonic() + .seconds(10)
     let reply = answered.wait(until: patience) { state -> Waited<Reply> in state.map { .done($0) } ?? .wait }
     switch reply {
-    case .refused(let refusal): throw DemonstrationFailure(description: "\(verb): \(refusal.code.rawValue)")
-    case nil: throw DemonstrationFailure(description: "\(verb): no answer")
+    case .refused(let refusal):
+      throw DemonstrationFailure(description: "\(verb.rawValue): \(refusal.code.rawValue)")
+    case nil: throw DemonstrationFailure(description: "\(verb.rawValue): no answer")
     case let reply?:
       guard let json = reply.json, let object = try JSONValue(parsing: json.span, depthLimit: 16).object
       else {
-        throw DemonstrationFailure(description: "\(verb): not an object")
+        throw DemonstrationFailure(description: "\(verb.rawValue): not an object")
       }
       return object
     }

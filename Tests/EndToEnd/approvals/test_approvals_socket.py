@@ -113,7 +113,7 @@ def test_what_is_asked_for_is_bounded(gate):
     assert error(ask(path(gate), order("approvals-request", operation="host.x"))) == "wrong_arguments"
     assert error(ask(path(gate), order("approvals-list", user=0))) == "wrong_arguments"
     assert error(ask(path(gate), {"command": "registry"})) == "bad_request"
-    assert error(ask(path(gate), order("no-such-verb"))) == "not_permitted"
+    assert error(ask(path(gate), order("no-such-verb"))) == "unknown_command"
 
 
 def test_one_user_does_not_keep_others_out(gate, fault):

@@ -91,12 +91,12 @@ extension ConsolePages {
     if let pairing {
       let digits = request.form["digits"] ?? ""
       refusal = failure(
-        order("pair-confirm", [("pairing_id", .string(pairing.id)), ("sas", .string(digits))], request))
+        order(.pairConfirm, [("pairing_id", .string(pairing.id)), ("sas", .string(digits))], request))
     } else {
       let subject = request.form["subject"] ?? ""
       refusal = failure(
         order(
-          "devices-confirm",
+          .devicesConfirm,
           [("id", .string(row.id))] + (subject.isEmpty ? [] : [("subject", .string(subject))]), request))
     }
     log(.deviceConfirmed, row.id, refusal, request)
@@ -121,14 +121,14 @@ extension ConsolePages {
   }
 
   func revokeDevice(_ id: String, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
-    let refusal = failure(order("devices-revoke", [("id", .string(id))], request))
+    let refusal = failure(order(.devicesRevoke, [("id", .string(id))], request))
     log(.deviceRevoked, id, refusal, request)
     if let refusal { throw ConsoleFailure(changing: refusal) }
     return done(.deviceRevoked, .device(id), request)
   }
 
   func decide(
-    _ id: String, _ verb: String, _ word: DoneWord, _ request: AdminRequest
+    _ id: String, _ verb: OperatorVerb, _ word: DoneWord, _ request: AdminRequest
   ) throws(ConsoleFailure) -> AdminAnswer {
     let refusal = failure(order(verb, [("id", .string(id))], request))
     log(word, id, refusal, request)

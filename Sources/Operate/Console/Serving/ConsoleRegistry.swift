@@ -25,7 +25,7 @@ extension ConsolePages {
   }
 
   func ask(
-    _ verb: String, _ arguments: [(name: String, value: JSONValue)] = [], _ request: AdminRequest
+    _ verb: OperatorVerb, _ arguments: [(name: String, value: JSONValue)] = [], _ request: AdminRequest
   ) throws(ConsoleFailure) -> JSONValue {
     switch order(verb, arguments, request) {
     case .success(let value): return value
@@ -34,7 +34,7 @@ extension ConsolePages {
   }
 
   func order(
-    _ verb: String, _ arguments: [(name: String, value: JSONValue)], _ request: AdminRequest
+    _ verb: OperatorVerb, _ arguments: [(name: String, value: JSONValue)], _ request: AdminRequest
   ) -> Result<JSONValue, ControlRefusal> {
     let (control, origin) = (sources.control, origin(of: request.actor))
     let order = RegistryOrder(verb, arguments)

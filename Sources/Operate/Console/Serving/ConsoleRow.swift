@@ -1,6 +1,7 @@
 /// The paths of the console, a row each: what is shown there, and what a form that is sent there changes.
 import Control
 import Admin
+import Registry
 
 struct ConsoleRow: Sendable {
   typealias Look = @Sendable (ConsolePages, Argument, AdminRequest) throws(ConsoleFailure) -> AdminAnswer
@@ -111,12 +112,12 @@ struct ConsoleRow: Sendable {
     ConsoleRow(
       "/approvals/*/confirm", needsDevices: true, look: approval,
       change: { (pages, argument, request) throws(ConsoleFailure) in
-        try pages.decide(argument.name, "approvals-approve", .approvalConfirmed, request)
+        try pages.decide(argument.name, .approvalsApprove, .approvalConfirmed, request)
       }),
     ConsoleRow(
       "/approvals/*/refuse", needsDevices: true, look: approval,
       change: { (pages, argument, request) throws(ConsoleFailure) in
-        try pages.decide(argument.name, "approvals-deny", .approvalRefused, request)
+        try pages.decide(argument.name, .approvalsDeny, .approvalRefused, request)
       }),
 
     ConsoleRow(

@@ -4,6 +4,7 @@ import Configuration
 import Control
 import JSON
 import Prompt
+import Registry
 import System
 import Time
 
@@ -43,8 +44,8 @@ struct Status: ParsableCommand {
     let answer = try ask(.statistics, configuration)
     guard case .statistics(let statistics) = answer else { throw ControlAccess.unexpected(answer) }
     return GateStatus(
-      statistics, approvals: try pending("approvals-list", configuration),
-      devices: try pending("devices-list", configuration), refusals: try refusals(configuration))
+      statistics, approvals: try pending(.approvalsList, configuration),
+      devices: try pending(.devicesList, configuration), refusals: try refusals(configuration))
   }
 
   private func ask(_ request: ControlRequest, _ configuration: GateConfiguration) throws -> ControlAnswer {
@@ -52,7 +53,7 @@ struct Status: ParsableCommand {
   }
 
   /// Nil in a gate without devices.
-  private func pending(_ verb: String, _ configuration: GateConfiguration) throws -> [JSONObject]? {
+  private func pending(_ verb: OperatorVerb, _ configuration: GateConfiguration) throws -> [JSONObject]? {
     let order = RegistryOrder(verb, [("state", .string("pending"))])
     let answer = try ask(.registry(order), configuration)
     if case .refused(let refusal) = answer, refusal.code == .devicesOff { return nil }

@@ -4,6 +4,7 @@ import Bytes
 import Control
 import JSON
 import Prompt
+import Registry
 import System
 import Time
 
@@ -44,7 +45,7 @@ struct ApprovalsRequest: ParsableCommand {
     }
     let members = target.map { (name: $0.name, value: JSONValue.string($0.value)) }
     let result = try RegistryAccess.orderOfUser(
-      "approvals-request",
+      .approvalsRequest,
       [
         ("operation", .string(operation)), ("target", .object(JSONObject(members))), ("text", .string(text)),
         ("subject", subject.map(JSONValue.string)),
@@ -96,11 +97,11 @@ struct ApprovalsList: ParsableCommand {
 
   func run() throws {
     if barred {
-      let result = try RegistryAccess.orderOfUser("bars-list", [], try settings.values())
+      let result = try RegistryAccess.orderOfUser(.barsList, [], try settings.values())
       return try RegistryText.list(result, ["service", "requester", "subject", "at"], json: json)
     }
     let result = try RegistryAccess.orderOfUser(
-      "approvals-list", [("state", state.map { .string($0.rawValue) })], try settings.values())
+      .approvalsList, [("state", state.map { .string($0.rawValue) })], try settings.values())
     if !json, Output.isTerminal { return try show(result.array ?? []) }
     try RegistryText.list(
       result,
@@ -138,10 +139,10 @@ struct ApprovalsShow: ParsableCommand {
     let configuration = try settings.values()
     let id = JSONValue.string(approval)
     if json {
-      let result = try RegistryAccess.orderOfUser("approvals-show", [("id", id)], configuration)
+      let result = try RegistryAccess.orderOfUser(.approvalsShow, [("id", id)], configuration)
       return try RegistryText.show(result, json: true)
     }
-    let result = try RegistryAccess.orderOfUser("approvals-look", [("id", id)], configuration)
+    let result = try RegistryAccess.orderOfUser(.approvalsLook, [("id", id)], configuration)
     var output = Output()
     for line in ApprovalFacts.lines(result) { try output.line(line) }
     try output.flush()

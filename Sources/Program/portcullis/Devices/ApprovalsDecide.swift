@@ -3,6 +3,7 @@ import ArgumentParser
 import Bytes
 import JSON
 import Prompt
+import Registry
 
 struct ApprovalsApprove: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -20,14 +21,14 @@ struct ApprovalsApprove: ParsableCommand {
   func run() throws {
     let configuration = try settings.values()
     let arguments = [(name: "id", value: JSONValue?.some(.string(approval)))]
-    let found = try RegistryAccess.orderOfUser("approvals-look", arguments, configuration, needsSocket: true)
+    let found = try RegistryAccess.orderOfUser(.approvalsLook, arguments, configuration, needsSocket: true)
     try show(found)
     // Where his word does not count, the refusal says why.
     if Question.canBeAsked, found.object?["own_word"]?.string == "awaited" {
       try Question.ask("approve this request?")
     }
     let result = try RegistryAccess.orderOfUser(
-      "approvals-approve", arguments, configuration, needsSocket: true)
+      .approvalsApprove, arguments, configuration, needsSocket: true)
     try ApprovalText.say(approval, result, json: json)
   }
 
@@ -54,7 +55,7 @@ struct ApprovalsDeny: ParsableCommand {
 
   func run() throws {
     let result = try RegistryAccess.orderOfUser(
-      "approvals-deny", [("id", .string(approval))], try settings.values(), needsSocket: true)
+      .approvalsDeny, [("id", .string(approval))], try settings.values(), needsSocket: true)
     try ApprovalText.say(approval, result, json: json)
   }
 }
@@ -69,7 +70,7 @@ struct ApprovalsCancel: ParsableCommand {
 
   func run() throws {
     let result = try RegistryAccess.orderOfUser(
-      "approvals-cancel", [("id", .string(approval))], try settings.values())
+      .approvalsCancel, [("id", .string(approval))], try settings.values())
     try ApprovalText.say(approval, result, json: json)
   }
 }

@@ -1,6 +1,7 @@
 /// `portcullis approvals unbar`: a requester who was reported may ask again (docs/running.md, "Approvals socket").
 import ArgumentParser
 import JSON
+import Registry
 
 struct ApprovalsUnbar: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -19,7 +20,7 @@ struct ApprovalsUnbar: ParsableCommand {
 
   func run() throws {
     let result = try RegistryAccess.orderOfUser(
-      "bars-lift",
+      .barsLift,
       [
         ("service", .string(service)), ("requester", requester.map(JSONValue.string)),
         ("subject", .string(subject)),

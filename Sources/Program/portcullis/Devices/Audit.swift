@@ -4,6 +4,7 @@ import Bytes
 import Configuration
 import JSON
 import Prompt
+import Registry
 import Time
 
 struct Audit: ParsableCommand {
@@ -28,7 +29,7 @@ struct AuditList: ParsableCommand {
 
   func run() throws {
     let pages = RegistryPages(
-      verb: "audit-list", arguments: [], cursor: "seq", configuration: try settings.values())
+      verb: .auditList, arguments: [], cursor: "seq", configuration: try settings.values())
     let after = JSONValue.number(JSONNumber(after))
     if json {
       return try RegistryText.list(.array(try pages.all(after: after, limit: limit)), [], json: true)
@@ -66,7 +67,7 @@ struct AuditExport: ParsableCommand {
   func run() throws {
     var output = Output()
     let pages = RegistryPages(
-      verb: "audit-export", arguments: [], cursor: "seq", configuration: try settings.values())
+      verb: .auditExport, arguments: [], cursor: "seq", configuration: try settings.values())
     try pages.each(after: .number(JSONNumber(after))) { rows throws in
       for row in rows {
         var writer = JSONWriter()
@@ -91,7 +92,7 @@ struct AuditPrune: ParsableCommand {
   func run() throws {
     let seconds = before.seconds(before: SystemClock().wall())
     let result = try RegistryAccess.order(
-      "audit-prune", [("before", .number(JSONNumber(seconds)))], try settings.values())
+      .auditPrune, [("before", .number(JSONNumber(seconds)))], try settings.values())
     let rows = result.object?["rows"]?.integer.map { "  rows: \($0)" } ?? ""
     try RegistryText.say(
       "pruned before \(UnixTime(milliseconds: seconds * 1000).timestamp)\(rows)", result, json: json)

@@ -32,7 +32,7 @@ struct AuditVerify: ParsableCommand {
       result = try AuditFile(path: export).verify(through: try line.map(Self.head))
     } else {
       result = try RegistryAccess.order(
-        "audit-verify", [("head", line.map(JSONValue.string))], try settings.values())
+        .auditVerify, [("head", line.map(JSONValue.string))], try settings.values())
     }
     try RegistryText.show(result, json: json)
     if result.object?["valid"]?.boolean == false { throw ExitStatus.dataError }

@@ -2,6 +2,7 @@
 import Configuration
 import JSON
 import Prompt
+import Registry
 
 enum DeviceQuestion {
   private static let shown = [
@@ -11,7 +12,7 @@ enum DeviceQuestion {
   /// Ends the command where the answer is not yes.
   static func ask(_ question: String, of device: String, _ configuration: GateConfiguration) throws {
     guard Question.canBeAsked else { return }
-    let found = try RegistryAccess.order("devices-show", [("id", .string(device))], configuration)
+    let found = try RegistryAccess.order(.devicesShow, [("id", .string(device))], configuration)
     tell(found)
     try Question.ask(question)
   }
@@ -20,7 +21,7 @@ enum DeviceQuestion {
   static func ask(_ question: String, ofAll subject: String, _ configuration: GateConfiguration) throws {
     guard Question.canBeAsked else { return }
     let pages = RegistryPages(
-      verb: "devices-list", arguments: [("subject", .string(subject))], cursor: "device_id",
+      verb: .devicesList, arguments: [("subject", .string(subject))], cursor: "device_id",
       configuration: configuration)
     for found in try pages.all() { tell(found) }
     try Question.ask(question)

@@ -4,6 +4,7 @@ import Bytes
 import Control
 import JSON
 import Prompt
+import Registry
 import System
 
 struct Devices: ParsableCommand {
@@ -38,7 +39,7 @@ struct DevicesList: ParsableCommand {
 
   func run() throws {
     let pages = RegistryPages(
-      verb: "devices-list",
+      verb: .devicesList,
       arguments: [("subject", subject.map(JSONValue.string)), ("state", state.map { .string($0.rawValue) })],
       cursor: "device_id", configuration: try settings.values())
     let members = ["device_id", "status", "subject", "level", "uv", "platform", "device_name"]
@@ -73,7 +74,7 @@ struct DevicesShow: ParsableCommand {
   @Flag(help: "One JSON object.") var json = false
 
   func run() throws {
-    let result = try RegistryAccess.order("devices-show", [("id", .string(device))], try settings.values())
+    let result = try RegistryAccess.order(.devicesShow, [("id", .string(device))], try settings.values())
     try RegistryText.show(result, json: json)
   }
 }
@@ -96,7 +97,7 @@ struct DevicesConfirm: ParsableCommand {
     let owner = subject.map { ", as \(PrintableText.field($0, limit: 128))'s" } ?? ""
     try DeviceQuestion.ask("confirm this device\(owner)?", of: device, configuration)
     let result = try RegistryAccess.order(
-      "devices-confirm", [("id", .string(device)), ("subject", subject.map(JSONValue.string))], configuration)
+      .devicesConfirm, [("id", .string(device)), ("subject", subject.map(JSONValue.string))], configuration)
     try RegistryText.say("confirmed \(device)", result, json: json)
   }
 }

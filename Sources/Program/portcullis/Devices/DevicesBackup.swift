@@ -6,6 +6,7 @@ import Configuration
 import Glibc
 import JSON
 import Prompt
+import Registry
 import System
 
 struct DevicesBackup: ParsableCommand {
@@ -37,7 +38,7 @@ struct DevicesBackup: ParsableCommand {
   }
 
   private func order(_ name: String, _ configuration: GateConfiguration) throws -> JSONValue {
-    try RegistryAccess.order("devices-backup", [("name", .string(name))], configuration)
+    try RegistryAccess.order(.devicesBackup, [("name", .string(name))], configuration)
   }
 }
 

@@ -3,6 +3,7 @@ import ArgumentParser
 import Bytes
 import Control
 import JSON
+import Registry
 import System
 import Time
 
@@ -21,7 +22,7 @@ struct DevicesRevoke: ParsableCommand {
   @Flag(help: "One JSON object.") var json = false
 
   func run() throws {
-    let result = try RegistryAccess.order("devices-revoke", [("id", .string(device))], try settings.values())
+    let result = try RegistryAccess.order(.devicesRevoke, [("id", .string(device))], try settings.values())
     try RegistryText.say("revoked \(device)", result, json: json)
   }
 }
@@ -56,7 +57,7 @@ struct DevicesForget: ParsableCommand {
         "forget \(name) and all of these devices for good?", ofAll: subject, configuration)
     }
     let result = try RegistryAccess.order(
-      "devices-forget", [("id", device.map(JSONValue.string)), ("subject", subject.map(JSONValue.string))],
+      .devicesForget, [("id", device.map(JSONValue.string)), ("subject", subject.map(JSONValue.string))],
       configuration)
     try RegistryText.say("forgotten", result, json: json)
   }
@@ -77,7 +78,7 @@ struct DevicesUnlock: ParsableCommand {
 
   func run() throws {
     let result = try RegistryAccess.order(
-      "devices-unlock", [("subject", .string(subject))], try settings.values())
+      .devicesUnlock, [("subject", .string(subject))], try settings.values())
     try RegistryText.say("unlocked \(subject)", result, json: json)
   }
 }
@@ -98,7 +99,7 @@ struct DevicesRotateTokenKeys: ParsableCommand {
 
   func run() throws {
     let result = try RegistryAccess.order(
-      "devices-rotate-token-keys", [("now", .boolean(now))], try settings.values())
+      .devicesRotateTokenKeys, [("now", .boolean(now))], try settings.values())
     let kid = result.object?["kid"]?.string ?? "-"
     try RegistryText.say("tokens are signed by \(PrintableText.field(kid, limit: 64))", result, json: json)
   }

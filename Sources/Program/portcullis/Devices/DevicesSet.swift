@@ -6,6 +6,7 @@ import Configuration
 import Control
 import JSON
 import Prompt
+import Registry
 import System
 import Time
 
@@ -56,7 +57,7 @@ struct DevicesSet: ParsableCommand {
       if !json { try RegistryText.say(change.done(device), result, json: false) }
     }
     guard json else { return }
-    let device = try RegistryAccess.order("devices-show", [("id", .string(device))], configuration)
+    let device = try RegistryAccess.order(.devicesShow, [("id", .string(device))], configuration)
     try RegistryText.show(device, json: true)
   }
 }
@@ -66,7 +67,7 @@ struct DeviceChange {
   let question: String
   /// What is said before and behind the device's id.
   private let said: (String, String)
-  private let verb: String
+  private let verb: OperatorVerb
   private let arguments: [(name: String, value: JSONValue?)]
 
   static func all(
@@ -82,13 +83,13 @@ struct DeviceChange {
   static func owner(_ subject: String) -> DeviceChange {
     DeviceChange(
       question: "assign this device to \(PrintableText.field(subject, limit: 128))", said: ("assigned", ""),
-      verb: "devices-assign", arguments: [("subject", .string(subject))])
+      verb: .devicesAssign, arguments: [("subject", .string(subject))])
   }
 
   static func name(_ name: String) -> DeviceChange {
     DeviceChange(
       question: "call this device \(PrintableText.field(name, limit: 128))", said: ("renamed", ""),
-      verb: "devices-rename", arguments: [("name", .string(name))])
+      verb: .devicesRename, arguments: [("name", .string(name))])
   }
 
   static func exception(
@@ -100,7 +101,7 @@ struct DeviceChange {
       lacks.isEmpty ? "all that its class asks for" : lacks.map(\.rawValue).joined(separator: ", ")
     return DeviceChange(
       question: "let this device pass until \(end) without \(lacking)", said: ("excepted", "  until \(end)"),
-      verb: "devices-except",
+      verb: .devicesExcept,
       arguments: [
         ("until", .number(JSONNumber(seconds))), ("reason", .string(reason)),
         ("lacks", lacks.isEmpty ? nil : .array(lacks.map { .string($0.rawValue) })),

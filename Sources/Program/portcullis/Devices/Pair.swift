@@ -7,6 +7,7 @@ import DeviceWire
 import Glibc
 import JSON
 import Prompt
+import Registry
 internal import System
 import Time
 
@@ -67,7 +68,7 @@ struct Pair: ParsableCommand {
   }
 
   private func open(_ configuration: GateConfiguration) throws -> Opened {
-    let answer = try order("pair-open", ["subject": subject, "name": name], configuration)
+    let answer = try order(.pairOpen, ["subject": subject, "name": name], configuration)
     guard case .registry(.object(let object)) = answer, let id = object["pairing_id"]?.string,
       let uri = object["uri"]?.string, PairingURI(uri) != nil, let expiresAt = object["expires_at"]?.integer
     else { throw ControlAccess.unexpected(answer) }
@@ -128,13 +129,13 @@ struct Pair: ParsableCommand {
     _ digits: PairingDigits, _ pairing: Opened, _ view: inout PairingView
   ) throws {
     let answer = try order(
-      "pair-confirm", ["pairing_id": pairing.id, "sas": digits.text], pairing.configuration)
+      .pairConfirm, ["pairing_id": pairing.id, "sas": digits.text], pairing.configuration)
     // How it stands then, the next look says.
     if case .refused(let refusal) = answer { view.tell(refusal.message) }
   }
 
   private func status(of pairing: Opened) throws -> PairingStatus {
-    let answer = try order("pair-status", ["pairing_id": pairing.id], pairing.configuration)
+    let answer = try order(.pairStatus, ["pairing_id": pairing.id], pairing.configuration)
     if case .refused(let refusal) = answer, refusal.code == .unknownObject { return .gone }
     guard case .registry(let value) = answer, let status = PairingStatus(value) else {
       throw ControlAccess.unexpected(answer)
@@ -144,11 +145,11 @@ struct Pair: ParsableCommand {
 
   /// Nobody is to answer a code that nobody looks at any more; it ends by itself where the gate cannot be told.
   private func burn(_ pairing: Opened) {
-    _ = try? order("pair-burn", ["pairing_id": pairing.id], pairing.configuration)
+    _ = try? order(.pairBurn, ["pairing_id": pairing.id], pairing.configuration)
   }
 
   private func order(
-    _ verb: String, _ arguments: KeyValuePairs<String, String?>, _ configuration: GateConfiguration
+    _ verb: OperatorVerb, _ arguments: KeyValuePairs<String, String?>, _ configuration: GateConfiguration
   ) throws -> ControlAnswer {
     let members = arguments.compactMap { name, value in
       value.map { (name: name, value: JSONValue.string($0)) }

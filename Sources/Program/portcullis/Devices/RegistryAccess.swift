@@ -6,13 +6,14 @@ import Configuration
 import Control
 import JSON
 import Prompt
+import Registry
 import System
 import Time
 
 enum RegistryAccess {
   /// The answer, or the reason on standard error and an exit status. Arguments without a value are left out.
   static func order(
-    _ verb: String, _ arguments: [(name: String, value: JSONValue?)], _ configuration: GateConfiguration
+    _ verb: OperatorVerb, _ arguments: [(name: String, value: JSONValue?)], _ configuration: GateConfiguration
   ) throws -> JSONValue {
     let answer = try ControlAccess.ask(.registry(made(verb, arguments)), configuration)
     guard case .registry(let result) = answer else { throw ControlAccess.unexpected(answer) }
@@ -22,7 +23,8 @@ enum RegistryAccess {
   /// Over `APPROVALS_SOCKET`, where the kernel says who asks. Without one, the gate's own user and root may look at
   /// approvals and take them back over `CONTROL_SOCKET`.
   static func orderOfUser(
-    _ verb: String, _ arguments: [(name: String, value: JSONValue?)], _ configuration: GateConfiguration,
+    _ verb: OperatorVerb, _ arguments: [(name: String, value: JSONValue?)],
+    _ configuration: GateConfiguration,
     needsSocket: Bool = false
   ) throws -> JSONValue {
     guard let path = configuration.devices.approvalsSocket.path else {
@@ -38,7 +40,8 @@ enum RegistryAccess {
     return result
   }
 
-  private static func made(_ verb: String, _ arguments: [(name: String, value: JSONValue?)]) -> RegistryOrder
+  private static func made(_ verb: OperatorVerb, _ arguments: [(name: String, value: JSONValue?)])
+    -> RegistryOrder
   {
     RegistryOrder(verb, arguments.compactMap { name, value in value.map { (name, $0) } })
   }
@@ -48,7 +51,7 @@ enum RegistryAccess {
 struct RegistryPages {
   static let rows: Int64 = 500
 
-  let verb: String
+  let verb: OperatorVerb
   let arguments: [(name: String, value: JSONValue?)]
   /// The member of a row behind which the next page begins.
   let cursor: String

@@ -4,6 +4,7 @@ import ArgumentParser
 import Bytes
 import JSON
 import Prompt
+import Registry
 
 struct Services: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -38,7 +39,7 @@ struct ServicesAdd: ParsableCommand {
       JSONValue.string(String($0))
     }
     let result = try RegistryAccess.order(
-      "services-add",
+      .servicesAdd,
       [
         ("name", .string(name)), ("scopes", .array(scopes)), ("site", site.map(JSONValue.string)),
         ("subjects", subjects.map(JSONValue.string)),
@@ -65,7 +66,7 @@ struct ServicesList: ParsableCommand {
   @Flag(help: "One JSON array.") var json = false
 
   func run() throws {
-    let result = try RegistryAccess.order("services-list", [], try settings.values())
+    let result = try RegistryAccess.order(.servicesList, [], try settings.values())
     try RegistryText.list(result, ["name", "state", "scopes", "subjects", "site", "barred_for"], json: json)
   }
 }
@@ -87,7 +88,7 @@ struct ServicesRotate: ParsableCommand {
   func run() throws {
     let configuration = try settings.values()
     let file = try tokenFile.map { try TokenFile($0, replacing: true) }
-    let result = try RegistryAccess.order("services-rotate", [("name", .string(name))], configuration)
+    let result = try RegistryAccess.order(.servicesRotate, [("name", .string(name))], configuration)
     try ServiceToken.tell(result, "rotated \(PrintableText.field(name, limit: 128))", file, json: json)
   }
 }
@@ -102,7 +103,7 @@ struct ServicesRevoke: ParsableCommand {
   @Flag(help: "One JSON object.") var json = false
 
   func run() throws {
-    let result = try RegistryAccess.order("services-revoke", [("name", .string(name))], try settings.values())
+    let result = try RegistryAccess.order(.servicesRevoke, [("name", .string(name))], try settings.values())
     try RegistryText.say("revoked \(PrintableText.field(name, limit: 128))", result, json: json)
   }
 }

@@ -6,39 +6,19 @@ internal import JSON
 internal import PortcullisProtocol
 internal import System
 
-enum ApprovalOrders: OrderReader {
-  static func call(_ verb: String, _ arguments: JSONObject) throws(FormError) -> (any RegistryCall)? {
-    switch verb {
-    case "approvals-request": return RequestApprovalOfUser(request: try request(arguments))
-    case "approvals-list": return try list(arguments)
-    case "approvals-show": return ApprovalOrder(verb: .show, approval: try approval(arguments))
-    case "approvals-approve": return ApprovalOrder(verb: .approve, approval: try approval(arguments))
-    case "approvals-deny": return ApprovalOrder(verb: .deny, approval: try approval(arguments))
-    case "approvals-cancel": return ApprovalOrder(verb: .cancel, approval: try approval(arguments))
-    case "approvals-browse": return try BrowseApprovals(arguments)
-    case "approvals-look": return LookAtApproval(approval: try approval(arguments))
-    case "bars-list":
-      _ = try OrderArguments(arguments)
-      return ListBars()
-    case "bars-lift": return try LiftBar(arguments)
-    default: return nil
-    }
-  }
-
-  private static func approval(_ arguments: JSONObject) throws(FormError) -> ApprovalID {
-    let arguments = try OrderArguments(arguments, "id")
+enum ApprovalOrders {
+  static func id(_ arguments: OrderArguments) throws(FormError) -> ApprovalID {
     guard let id = ApprovalID(try arguments.text("id")) else { throw FormError("id") }
     return id
   }
 
-  private static func list(_ arguments: JSONObject) throws(FormError) -> ListAllApprovals {
-    let arguments = try OrderArguments(arguments, "state")
+  static func list(_ arguments: OrderArguments) throws(FormError) -> ListAllApprovals {
     guard let word = try arguments.optionalText("state") else { return ListAllApprovals(state: nil) }
     guard let state = ApprovalRecord.State(word: word) else { throw FormError("state") }
     return ListAllApprovals(state: state)
   }
 
-  private static func request(_ arguments: JSONObject) throws(FormError) -> ApprovalRequestOrder {
+  static func request(_ arguments: JSONObject) throws(FormError) -> ApprovalRequestOrder {
     let arguments = try OrderArguments(arguments, "operation", "target", "text", "subject")
     guard let target = ApprovalRequest.target(.object(try arguments.object("target"))) else {
       throw FormError("target")
@@ -60,8 +40,13 @@ struct ApprovalOrder: RegistryCall {
     case show, approve, deny, cancel
   }
 
-  let verb: Verb
-  let approval: ApprovalID
+  private let verb: Verb
+  private let approval: ApprovalID
+
+  init(_ verb: Verb, _ arguments: OrderArguments) throws(FormError) {
+    self.verb = verb
+    approval = try ApprovalOrders.id(arguments)
+  }
 
   var urgency: Urgency { verb == .show ? .ordinary : .vote }
 
@@ -134,6 +119,8 @@ struct ListAllApprovals: RegistryCall {
 // MARK: Bars
 
 struct ListBars: RegistryCall {
+  init(_: OrderArguments) {}
+
   func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     try desk.requireOperator()
     let bars = try desk.storing { (store) throws(StoreFailure) in try store.bars() }

@@ -8,24 +8,8 @@ package import JSON
 internal import PortcullisProtocol
 internal import System
 
-enum AuditOrders: OrderReader {
+enum AuditOrders {
   static let longestPage: Int64 = 1000
-
-  static func call(_ verb: String, _ arguments: JSONObject) throws(FormError) -> (any RegistryCall)? {
-    switch verb {
-    case "audit-list": return try ReadAudit(arguments, isExport: false)
-    case "audit-export": return try ReadAudit(arguments, isExport: true)
-    case "audit-search": return try SearchAudit(arguments)
-    case "audit-verify":
-      let line = try OrderArguments(arguments, "head").optionalText("head")
-      guard let line else { return VerifyAudit(head: nil) }
-      guard let head = AuditHead(logLine: Array(line.utf8)) else { throw FormError("head") }
-      return VerifyAudit(head: head)
-    case "audit-prune":
-      return PruneAudit(before: try OrderArguments(arguments, "before").integer("before"))
-    default: return nil
-    }
-  }
 }
 
 /// A page of rows, in their order, from behind one of them on.
@@ -85,11 +69,13 @@ extension AuditRow {
 struct VerifyAudit: RegistryCall {
   private static let piece = 2000
 
-  let head: AuditHead?
+  private let head: AuditHead?
   private var verifier: AuditVerifier?
 
-  init(head: AuditHead?) {
-    self.head = head
+  init(_ arguments: OrderArguments) throws(FormError) {
+    let line = try arguments.optionalText("head")
+    head = line.flatMap { line in AuditHead(logLine: Array(line.utf8)) }
+    if line != nil, head == nil { throw FormError("head") }
   }
 
   func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {

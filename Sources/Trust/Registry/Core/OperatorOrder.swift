@@ -1,47 +1,52 @@
-/// From an operator's order, a verb with arguments, to the call that does it; each part knows its own verbs.
+/// From an operator's order, a verb with arguments, to the call that does it.
 package import JSON
 
-/// The verbs of one part.
-protocol OrderReader {
-  /// Nil for a verb of another part.
-  static func call(_ verb: String, _ arguments: JSONObject) throws(FormError) -> (any RegistryCall)?
-}
-
 package enum OperatorOrder {
-  /// A part adds its reader here.
-  static var readers: [any OrderReader.Type] {
-    [
-      AuditOrders.self,
-      StoreOrders.self,
-      DeviceOrders.self,
-      PairingOrders.self,
-      ServiceOrders.self,
-      ApprovalOrders.self,
-      CodeOrders.self,
-    ]
-  }
-
-  package enum Refusal: Error, Equatable, Sendable {
-    case unknownVerb
-    /// Names the argument that is missing, too many, or of no use.
-    case wrongArgument(String)
-  }
-
-  package static func call(_ verb: String, _ arguments: JSONObject) throws(Refusal) -> any RegistryCall {
-    try call(verb, arguments, readers)
-  }
-
-  static func call(
-    _ verb: String, _ arguments: JSONObject, _ readers: [any OrderReader.Type]
-  ) throws(Refusal) -> any RegistryCall {
-    for reader in readers {
-      do throws(FormError) {
-        if let call = try reader.call(verb, arguments) { return call }
-      } catch {
-        throw .wrongArgument(error.step)
-      }
+  /// - Throws: the argument that is missing, too many, or of no use.
+  package static func call(
+    _ verb: OperatorVerb, _ arguments: JSONObject
+  ) throws(FormError) -> any RegistryCall {
+    switch verb {
+    case .devicesList: try ListDevices(OrderArguments(arguments, "subject", "state", "after", "limit"))
+    case .devicesShow: ShowDevice(id: try DeviceOrders.id(OrderArguments(arguments, "id")))
+    case .devicesBrowse: try BrowseDevices(arguments)
+    case .devicesNames: try NameDevices(arguments)
+    case .devicesLook: LookAtDevice(id: try DeviceOrders.id(OrderArguments(arguments, "id")))
+    case .devicesConfirm: try ConfirmDevice(OrderArguments(arguments, "id", "subject"))
+    case .devicesAssign: try AssignDevice(OrderArguments(arguments, "id", "subject"))
+    case .devicesRename: try RenameDevice(OrderArguments(arguments, "id", "name"))
+    case .devicesExcept: try ExceptDevice(OrderArguments(arguments, "id", "until", "reason", "lacks"))
+    case .devicesRevoke: RevokeDevice(id: try DeviceOrders.id(OrderArguments(arguments, "id")))
+    case .devicesEnd: try EndForgotten(OrderArguments(arguments, "id", "subject"))
+    case .devicesForget: try ForgetDevices(OrderArguments(arguments, "id", "subject"))
+    case .devicesUnlock: try UnlockSubject(OrderArguments(arguments, "subject"))
+    case .devicesRotateTokenKeys: try RotateTokenKeys(OrderArguments(arguments, "now"))
+    case .devicesBackup: try BackUp(OrderArguments(arguments, "name"))
+    case .pairOpen: try PairingOrders.open(OrderArguments(arguments, "subject", "name"))
+    case .pairStatus: try PairingOrders.status(OrderArguments(arguments, "pairing_id", "wait"))
+    case .pairConfirm: try PairingOrders.confirm(OrderArguments(arguments, "pairing_id", "sas"))
+    case .pairBrowse: try BrowsePairings(OrderArguments(arguments))
+    case .pairBurn: BurnPairing(try PairingOrders.id(OrderArguments(arguments, "pairing_id")))
+    case .servicesList: try ListServices(OrderArguments(arguments))
+    case .servicesAdd: try AddService(arguments)
+    case .servicesRotate: RotateService(name: try ServiceOrders.name(OrderArguments(arguments, "name")))
+    case .servicesRevoke: RevokeService(name: try ServiceOrders.name(OrderArguments(arguments, "name")))
+    case .approvalsRequest: RequestApprovalOfUser(request: try ApprovalOrders.request(arguments))
+    case .approvalsList: try ApprovalOrders.list(OrderArguments(arguments, "state"))
+    case .approvalsShow: try ApprovalOrder(.show, OrderArguments(arguments, "id"))
+    case .approvalsBrowse: try BrowseApprovals(arguments)
+    case .approvalsLook: LookAtApproval(approval: try ApprovalOrders.id(OrderArguments(arguments, "id")))
+    case .approvalsApprove: try ApprovalOrder(.approve, OrderArguments(arguments, "id"))
+    case .approvalsDeny: try ApprovalOrder(.deny, OrderArguments(arguments, "id"))
+    case .approvalsCancel: try ApprovalOrder(.cancel, OrderArguments(arguments, "id"))
+    case .barsList: try ListBars(OrderArguments(arguments))
+    case .barsLift: try LiftBar(arguments)
+    case .auditList: try ReadAudit(arguments, isExport: false)
+    case .auditExport: try ReadAudit(arguments, isExport: true)
+    case .auditSearch: try SearchAudit(arguments)
+    case .auditVerify: try VerifyAudit(OrderArguments(arguments, "head"))
+    case .auditPrune: PruneAudit(before: try OrderArguments(arguments, "before").integer("before"))
     }
-    throw .unknownVerb
   }
 }
 

@@ -164,6 +164,8 @@ package struct BrowsePairings: AnsweringCall {
 
   package init() {}
 
+  init(_: OrderArguments) {}
+
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     let now = desk.now
     let open = try desk.storing { (store) throws(StoreFailure) in

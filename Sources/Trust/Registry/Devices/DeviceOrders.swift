@@ -5,26 +5,7 @@ internal import JSON
 internal import PortcullisProtocol
 internal import Time
 
-enum DeviceOrders: OrderReader {
-  static func call(_ verb: String, _ arguments: JSONObject) throws(FormError) -> (any RegistryCall)? {
-    switch verb {
-    case "devices-list": try ListDevices(OrderArguments(arguments, "subject", "state", "after", "limit"))
-    case "devices-show": ShowDevice(id: try id(OrderArguments(arguments, "id")))
-    case "devices-confirm": try ConfirmDevice(OrderArguments(arguments, "id", "subject"))
-    case "devices-assign": try AssignDevice(OrderArguments(arguments, "id", "subject"))
-    case "devices-rename": try RenameDevice(OrderArguments(arguments, "id", "name"))
-    case "devices-revoke": RevokeDevice(id: try id(OrderArguments(arguments, "id")))
-    case "devices-except": try ExceptDevice(OrderArguments(arguments, "id", "until", "reason", "lacks"))
-    case "devices-browse": try BrowseDevices(arguments)
-    case "devices-names": try NameDevices(arguments)
-    case "devices-look": LookAtDevice(id: try id(OrderArguments(arguments, "id")))
-    case "devices-end": try EndForgotten(OrderArguments(arguments, "id", "subject"))
-    case "devices-forget": try ForgetDevices(OrderArguments(arguments, "id", "subject"))
-    case "devices-rotate-token-keys": try RotateTokenKeys(OrderArguments(arguments, "now"))
-    default: nil
-    }
-  }
-
+enum DeviceOrders {
   static func id(_ arguments: OrderArguments) throws(FormError) -> DeviceID {
     guard let id = DeviceID(try arguments.text("id")) else { throw FormError("id") }
     return id

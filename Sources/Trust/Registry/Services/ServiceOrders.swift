@@ -6,23 +6,7 @@ internal import PortcullisProtocol
 internal import System
 internal import Time
 
-enum ServiceOrders: OrderReader {
-  static func call(_ verb: String, _ arguments: JSONObject) throws(FormError) -> (any RegistryCall)? {
-    switch verb {
-    case "services-list":
-      _ = try OrderArguments(arguments)
-      return ListServices()
-    case "services-add": return try AddService(arguments)
-    case "services-rotate": return RotateService(name: try name(arguments))
-    case "services-revoke": return RevokeService(name: try name(arguments))
-    default: return nil
-    }
-  }
-
-  private static func name(_ arguments: JSONObject) throws(FormError) -> ServiceName {
-    try ServiceOrders.name(try OrderArguments(arguments, "name"))
-  }
-
+enum ServiceOrders {
   static func name(_ arguments: OrderArguments) throws(FormError) -> ServiceName {
     guard let name = ServiceName(try arguments.text("name")) else { throw FormError("name") }
     return name
@@ -127,6 +111,8 @@ package struct RevokeService: RegistryCall {
 }
 
 package struct ListServices: RegistryCall {
+  init(_: OrderArguments) {}
+
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     let (services, bars) = try desk.storing { (store) throws(StoreFailure) in
       (try store.services(), try store.bars().filter { $0.requester == nil })

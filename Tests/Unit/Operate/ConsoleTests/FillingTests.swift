@@ -142,7 +142,7 @@ import Time
   @Test func theAuditNamesWhoHasChangedSomething() throws {
     try withPages { running, pages in
       let order = RegistryOrder(
-        "services-add", [("name", .string("mud")), ("scopes", .array([.string("approvals")]))])
+        .servicesAdd, [("name", .string("mud")), ("scopes", .array([.string("approvals")]))])
       guard case .registry = running.control.answer(order, by: .console(name: "anna", user: 1000)) else {
         Issue.record("the order was refused")
         return

@@ -78,7 +78,7 @@ import Testing
     try withGate { running in
       guard
         case .refused(let refusal) = running.control.answer(
-          .registry(RegistryOrder("devices-list", [])), from: nil)
+          .registry(RegistryOrder(.devicesList, [])), from: nil)
       else {
         Issue.record("there are no devices")
         return
@@ -126,7 +126,7 @@ import Testing
     try withGate(devices: true) { running in
       guard
         case .refused(let refusal) = running.control.answer(
-          .registry(RegistryOrder("devices-list", [])), from: nil)
+          .registry(RegistryOrder(.devicesList, [])), from: nil)
       else {
         Issue.record("nobody was answered")
         return
@@ -136,11 +136,12 @@ import Testing
   }
 
   @Test(arguments: [
-    ("devices-list", [:], nil),
-    ("devices-show", ["id": "no-id"], ControlRefusal.Code.wrongArguments),
-    ("no-such-verb", [:], .unknownCommand),
+    (OperatorVerb.devicesList, [:], nil),
+    (.devicesShow, ["id": "no-id"], ControlRefusal.Code.wrongArguments),
   ])
-  func ordersOfTheRegistry(verb: String, arguments: [String: String], refused: ControlRefusal.Code?) throws {
+  func ordersOfTheRegistry(
+    verb: OperatorVerb, arguments: [String: String], refused: ControlRefusal.Code?
+  ) throws {
     try withGate(devices: true) { running in
       let order = RegistryOrder(verb, arguments.map { (name: $0.key, value: .string($0.value)) })
       switch running.control.answer(order, by: .console(name: "anna", user: 1000)) {

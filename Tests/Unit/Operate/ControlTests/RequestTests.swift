@@ -4,6 +4,7 @@ import Testing
 @testable import Bytes
 @testable import Control
 @testable import JSON
+@testable import Registry
 
 @Suite struct RequestTests {
   static let keyID = KeyIdentifier(Bytes32(words: 1, 2, 3, 4))
@@ -21,10 +22,10 @@ import Testing
     .keysRevoke(keyID, reason: RevocationReason("lost: \"on the train\"")), .keysPrune(unusedSeconds: 0),
     .keysPrune(unusedSeconds: 15_552_000), .sessionsList, .sessionsClose(.connection("0-1a2b")),
     .sessionsClose(.key(keyID)), .sessionsClose(.session(17)), .drain, .undrain, .drainEnd, importOrder,
-    .registry(RegistryOrder("devices-list")),
+    .registry(RegistryOrder(.devicesList)),
     .admin(.link), .admin(.list), .admin(.token(name: "ci", scopes: ["read", "write"], seconds: 60)),
     .admin(.revoke(.name("alice"))), .admin(.revoke(.session(3))), .admin(.revoke(.all)),
-    .registry(RegistryOrder("devices-except", [("id", .string("a\"b")), ("until", .number(1_800_000_000))])),
+    .registry(RegistryOrder(.devicesExcept, [("id", .string("a\"b")), ("until", .number(1_800_000_000))])),
   ])
   func roundTrip(request: ControlRequest) throws {
     let line = request.line
@@ -38,7 +39,7 @@ import Testing
     (#" { "command" : "sessions-list" } "#, .sessionsList),
     (#"{"command":"keys-prune","unusedSeconds":60}"#, .keysPrune(unusedSeconds: 60)),
     (#"{"command":"\u0068ealth"}"#, .health),
-    (#"{"command":"registry","verb":"bars-list","arguments":{}}"#, .registry(RegistryOrder("bars-list"))),
+    (#"{"command":"registry","verb":"bars-list","arguments":{}}"#, .registry(RegistryOrder(.barsList))),
   ])
   func accepted(text: String, request: ControlRequest) throws {
     #expect(try Self.parse(Array(text.utf8)) == request)
@@ -83,6 +84,8 @@ import Testing
     (#"{"command":"registry","verb":"devices-list","arguments":{},"user":0}"#, .badRequest),
     (#"{"command":"registry","verb":"x","arguments":{"a":{"b":{"c":{}}}}}"#, .badRequest),
     (#"{"command":"registry","verb":"x","arguments":{"a":1,"a":2}}"#, .badRequest),
+    (#"{"command":"registry","verb":"devices-frobnicate","arguments":{}}"#, .unknownCommand),
+    (#"{"command":"registry","verb":"devices-frobnicate"}"#, .badRequest),
     (#"{"command":"admin-link","user":"root"}"#, .badRequest),
     (#"{"command":"admin-token","name":"x","scopes":["read"]}"#, .badRequest),
     (#"{"command":"admin-token","name":"x","scopes":[1],"seconds":1}"#, .badRequest),
@@ -108,6 +111,16 @@ import Testing
       found = error.code
     }
     #expect(found == code)
+  }
+
+  /// Of a command that is newer than the gate.
+  @Test func anUnknownVerbIsNamed() throws {
+    let refusal = #expect(throws: ControlRefusal.self) {
+      try Self.parse(Array(#"{"command":"registry","verb":"no-such-verb","arguments":{}}"#.utf8))
+    }
+    #expect(
+      try #require(refusal).message
+        == "the running gate knows no order no-such-verb: restart it, so that it is of this version")
   }
 
   /// A refusal goes to a terminal.

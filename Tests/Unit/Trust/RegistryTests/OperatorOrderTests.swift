@@ -3,41 +3,36 @@ import Testing
 @testable import JSON
 @testable import Registry
 
-/// From orders to calls: each verb to its part, and no argument passed over.
+/// From orders to calls: each verb by its word, and no argument passed over.
 @Suite struct OperatorOrderTests {
-  private struct Named: RegistryCall {
-    let name: String
-    let count: Int64?
-
-    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome { .reply(.answered([])) }
+  /// What programs and operators send, so that none is renamed by the way.
+  @Test func words() {
+    #expect(
+      OperatorVerb.allCases.map(\.rawValue).sorted() == [
+        "approvals-approve", "approvals-browse", "approvals-cancel", "approvals-deny", "approvals-list",
+        "approvals-look", "approvals-request", "approvals-show", "audit-export", "audit-list", "audit-prune",
+        "audit-search", "audit-verify", "bars-lift", "bars-list", "devices-assign", "devices-backup",
+        "devices-browse", "devices-confirm", "devices-end", "devices-except", "devices-forget",
+        "devices-list", "devices-look", "devices-names", "devices-rename", "devices-revoke",
+        "devices-rotate-token-keys", "devices-show", "devices-unlock", "pair-browse", "pair-burn",
+        "pair-confirm", "pair-open", "pair-status", "services-add", "services-list", "services-revoke",
+        "services-rotate",
+      ])
   }
 
-  private enum First: OrderReader {
-    static func call(_ verb: String, _ arguments: JSONObject) throws(FormError) -> (any RegistryCall)? {
-      guard verb == "first" else { return nil }
-      return Named(name: "first", count: nil)
-    }
+  @Test func changes() {
+    #expect(
+      OperatorVerb.allCases.filter { !$0.isChange }.map(\.rawValue).sorted() == [
+        "approvals-browse", "approvals-list", "approvals-look", "approvals-show", "audit-export",
+        "audit-list", "audit-search", "audit-verify", "bars-list", "devices-browse", "devices-list",
+        "devices-look", "devices-names", "devices-show", "pair-browse", "pair-status", "services-list",
+      ])
   }
 
-  private enum Second: OrderReader {
-    static func call(_ verb: String, _ arguments: JSONObject) throws(FormError) -> (any RegistryCall)? {
-      guard verb == "second" else { return nil }
-      let arguments = try OrderArguments(arguments, "name", "count")
-      return Named(name: try arguments.text("name"), count: try arguments.optionalInteger("count"))
-    }
-  }
-
-  private func call(_ verb: String, _ json: String) throws -> Named? {
-    let value = try JSONValue(parsing: Array(json.utf8).span, depthLimit: 4)
-    return try OperatorOrder.call(verb, #require(value.object), [First.self, Second.self]) as? Named
-  }
-
-  @Test func eachVerbToItsPart() throws {
-    #expect(try call("first", "{}")?.name == "first")
-    let second = try call("second", #"{"name":"n","count":7}"#)
-    #expect(second?.name == "n" && second?.count == 7)
-    #expect(throws: OperatorOrder.Refusal.unknownVerb) { try call("third", "{}") }
-    #expect(throws: OperatorOrder.Refusal.unknownVerb) { try call("First", "{}") }
+  @Test(arguments: OperatorVerb.allCases)
+  func unknownArguments(verb: OperatorVerb) {
+    let arguments = JSONObject([(name: "no_such_argument", value: .boolean(true))])
+    #expect(throws: FormError("no_such_argument")) { try OperatorOrder.call(verb, arguments) }
   }
 
   @Test(arguments: [
@@ -46,8 +41,13 @@ import Testing
     (#"{"name":"n","count":1.5}"#, "count"), (#"{"name":"n","count":null}"#, "count"),
     (#"{"name":"n","all":true}"#, "all"),
   ])
-  func wrongArguments(json: String, name: String) {
-    #expect(throws: OperatorOrder.Refusal.wrongArgument(name)) { try call("second", json) }
+  func wrongArguments(json: String, name: String) throws {
+    let value = try JSONValue(parsing: Array(json.utf8).span, depthLimit: 4)
+    let object = try #require(value.object)
+    #expect(throws: FormError(name)) {
+      let arguments = try OrderArguments(object, "name", "count")
+      _ = (try arguments.text("name"), try arguments.optionalInteger("count"))
+    }
   }
 
   @Test func listsAndObjects() throws {

@@ -30,7 +30,7 @@ extension ConsolePages {
   }
 
   private func verify(_ request: AdminRequest) -> AuditPage.Verification {
-    switch order("audit-verify", [], request) {
+    switch order(.auditVerify, [], request) {
     case .failure(let refusal): return .failed(reason: refusal.message)
     case .success(let value):
       guard let object = value.object else { return .failed(reason: "the registry did not say") }
@@ -44,7 +44,7 @@ extension ConsolePages {
     .stream(
       contentType: "application/jsonl; charset=utf-8", fileName: "portcullis-audit.jsonl",
       AuditLines { after in
-        let found = self.order("audit-export", [("after", .number(JSONNumber(after)))], request)
+        let found = self.order(.auditExport, [("after", .number(JSONNumber(after)))], request)
         guard case .success(let value) = found else { return nil }
         return value.array
       })

@@ -615,7 +615,7 @@ import Time
     ),
   ])
   func wrongOrders(verb: String, arguments: String) throws {
-    #expect(throws: OperatorOrder.Refusal.self) { try part.order(verb, arguments) }
+    #expect(throws: FormError.self) { try part.order(verb, arguments) }
   }
 
   @Test(arguments: ["show", "confirm", "revoke", "forget"]) func unknownDevices(verb: String) throws {

@@ -82,7 +82,7 @@ import Time
       "", ".", "..", ".hidden", "-rf", "a/b", "../a", "a b", "a\u{0}b", "ä",
       String(repeating: "a", count: 129),
     ] {
-      #expect(throws: OperatorOrder.Refusal.wrongArgument("name"), "\(name)") { _ = try backUp(name) }
+      #expect(throws: FormError("name"), "\(name)") { _ = try backUp(name) }
     }
     #expect(throws: Never.self) { _ = try backUp("devices-2026-11-22T15:04.db") }
   }

@@ -1,10 +1,11 @@
-/// What an operator orders about the store itself: `devices backup`.
-internal import JSON
+/// Copies the store beside itself: `devices backup`.
 
-enum StoreOrders: OrderReader {
-  static func call(_ verb: String, _ arguments: JSONObject) throws(FormError) -> (any RegistryCall)? {
-    guard verb == "devices-backup" else { return nil }
-    let name = try OrderArguments(arguments, "name").text("name")
+/// The copy holds the row that tells of it.
+struct BackUp: RegistryCall {
+  private let name: String
+
+  init(_ arguments: OrderArguments) throws(FormError) {
+    let name = try arguments.text("name")
     // A plain name, that no path leads out of the folder by and that is no option to whoever handles the file later.
     let isPlain = name.utf8.allSatisfy { byte in
       (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
@@ -13,13 +14,8 @@ enum StoreOrders: OrderReader {
     guard isPlain, (1...128).contains(name.utf8.count), !name.hasPrefix("."), !name.hasPrefix("-") else {
       throw FormError("name")
     }
-    return BackUp(name: name)
+    self.name = name
   }
-}
-
-/// The copy holds the row that tells of it.
-struct BackUp: RegistryCall {
-  let name: String
 
   func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     try desk.record(.backedUp, .word("name", name))

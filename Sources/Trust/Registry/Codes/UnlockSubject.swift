@@ -1,22 +1,19 @@
-/// What an operator orders about one-time codes: `devices unlock`.
+/// Takes the lock of wrong codes from a subject: `devices unlock`.
 internal import DeviceWire
-internal import JSON
 internal import PortcullisProtocol
-
-enum CodeOrders: OrderReader {
-  static func call(_ verb: String, _ arguments: JSONObject) throws(FormError) -> (any RegistryCall)? {
-    guard verb == "devices-unlock" else { return nil }
-    let name = try OrderArguments(arguments, "subject").text("subject")
-    guard let subject = Subject(stored: name) else { throw FormError("subject") }
-    return UnlockSubject(subject: subject, device: DeviceID(name))
-  }
-}
 
 /// Wrong codes are counted from the beginning.
 struct UnlockSubject: RegistryCall {
-  let subject: Subject
+  private let subject: Subject
   /// The subject's name, if it is that of a device: one that belongs to nobody is counted by itself.
-  let device: DeviceID?
+  private let device: DeviceID?
+
+  init(_ arguments: OrderArguments) throws(FormError) {
+    let name = try arguments.text("subject")
+    guard let subject = Subject(stored: name) else { throw FormError("subject") }
+    self.subject = subject
+    device = DeviceID(name)
+  }
 
   func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     var wrong = 0
