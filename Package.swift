@@ -164,7 +164,7 @@ let modules = [
     "Requests", in: .gate,
     [
       "Addresses", "Admission", "AndroidKey", "Bytes", "Configuration", "Crypto", "DeviceWire", "HTTPWire",
-      "KeyStore", "PlayIntegrity", "PortcullisProtocol", "Registry", "System", "Telemetry", "Time",
+      "JSON", "KeyStore", "PlayIntegrity", "PortcullisProtocol", "Registry", "System", "Telemetry", "Time",
     ]),
   Module(
     "Gateway", in: .gate,
@@ -384,7 +384,7 @@ let testTargets = [
   tests(
     "Requests",
     [
-      "Addresses", "Admission", "Bytes", "Configuration", "DeviceWire", "HTTPWire", "Kit",
+      "Addresses", "Admission", "Bytes", "Configuration", "Crypto", "DeviceWire", "HTTPWire", "Kit",
       "PortcullisProtocol", "Registry", "System", "Time",
     ]),
   tests(

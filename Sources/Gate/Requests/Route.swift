@@ -46,8 +46,6 @@ package enum BodyEndpoint: Equatable {
     guard case .device(let request) = self else { return (.anybody, nil) }
     if let service = request.service { return (.known, .service(service)) }
     if let device = request.device { return (.known, .device(device)) }
-    // A vote of a phone whose token this gate has not seen since its start.
-    if case .decide = request.endpoint { return (.known, nil) }
-    return (.anybody, nil)
+    return (request.endpoint.row.strangers, nil)
   }
 }

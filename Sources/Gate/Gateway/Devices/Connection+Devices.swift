@@ -15,7 +15,7 @@ internal import Time
 
 extension Connection {
   func serve(
-    _ found: DeviceResource.Found, of devices: Devices, _ head: RequestHead, _ exchange: Exchange
+    _ found: DeviceEndpoint.Found, of devices: Devices, _ head: RequestHead, _ exchange: Exchange
   ) {
     exchange.trace = TraceID(head, entropy: loop.shared.entropy)
     exchange.provesByDevice = true
@@ -23,7 +23,7 @@ extension Connection {
     case .notFound: refuse(Refusal(.notFound, step: "path"), to: head)
     case .methodNotAllowed(let allow):
       refuse(Refusal(.methodNotAllowed, step: "method", allow: allow), to: head)
-    case .endpoint(.keySet):
+    case .keySet:
       respond(Response(.ok, json: devices.door.keySet, keptFor: Self.keySetSeconds), to: head)
     case .endpoint(let endpoint):
       do throws(Refusal) {
@@ -51,13 +51,13 @@ extension Connection {
     if loop.isDraining { throw Refusal(.shuttingDown, step: "draining") }
     let query: DeviceQuery
     do throws(DeviceQuery.Malformed) {
-      query = try DeviceQuery(head.query, allowing: endpoint.queryNames)
+      query = try DeviceQuery(head.query, allowing: endpoint.row.queryNames)
     } catch {
       throw Refusal(.badRequest, step: error.rawValue)
     }
     var request = DeviceRequest(
       endpoint: endpoint, query: query, clientVersion: head.value(HeaderName.clientVersion))
-    switch endpoint.bearer(query) {
+    switch endpoint.row.bearer(query) {
     case .nobody: try payAsAnybody()
     case .device:
       guard let token, token.isDeviceToken else { throw Refusal(.tokenRejected, step: "bearer") }
@@ -176,7 +176,7 @@ extension Connection {
     case .keys(let keys):
       if let form = pending.attests.take() { attest(form, over: keys, for: pending) }
     case .created(let json):
-      loop.shared.log.answered(peerName, endpoint: request.endpoint.word)
+      loop.shared.log.answered(peerName, endpoint: request.endpoint.row.word)
       respond(Response(.created, json: json), closing: pending.closesAfterAnswer)
     case .permitted:
       if let work = pending.evidenceToJudge.take() { attest(work, for: pending) }
@@ -186,8 +186,9 @@ extension Connection {
   }
 
   private func respond(to request: DeviceRequest, _ json: [UInt8], _ pending: PendingRequest) {
-    if request.endpoint.changesSomething {
-      loop.shared.log.answered(peerName, endpoint: request.endpoint.word)
+    let row = request.endpoint.row
+    if row.changesSomething {
+      loop.shared.log.answered(peerName, endpoint: row.word)
     }
     respond(Response(.ok, json: json), closing: pending.closesAfterAnswer)
   }

@@ -17,7 +17,7 @@ internal import Time
 extension Connection {
   /// `attested` or `evidenceFailed` is told what came of it.
   func judge(_ work: EvidenceWork, for pending: PendingRequest) throws(Refusal) {
-    if let nonce = work.unspent { _ = try spend(nonce, .enroll, for: pending) }
+    if let nonce = work.unspent { _ = try spend(nonce, .purpose(.enroll), for: pending) }
     if work.form.platform == .ios {
       guard loop.settings.attests else { throw Refusal(.attestationRejected, step: "no_app") }
       guard loop.shared.store.isAccepting else { throw Refusal(.storeUnavailable, step: "store") }

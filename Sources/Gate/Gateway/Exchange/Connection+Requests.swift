@@ -81,7 +81,7 @@ extension Connection {
     } catch {
       return refuse(Refusal(.badRequest, step: error.rawValue), to: head)
     }
-    if let devices = loop.shared.devices, let found = DeviceResource.find(head) {
+    if let devices = loop.shared.devices, let found = DeviceEndpoint.find(head) {
       return serve(found, of: devices, head, exchange)
     }
     switch Route(head, attests: loop.settings.attests, hasDevices: loop.shared.devices != nil) {

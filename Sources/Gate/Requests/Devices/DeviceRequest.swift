@@ -23,6 +23,9 @@ package struct DeviceRequest: Equatable {
     self.clientVersion = clientVersion
   }
 
+  /// The bearer's; empty without one.
+  package var token: String { bearer?.text ?? "" }
+
   /// How long the answer may take while there is nothing to say.
   package var wait: Duration? { query.wait }
 }

@@ -1,47 +1,105 @@
+import Admission
+import Bytes
+import Crypto
 import DeviceWire
 import HTTPWire
 import Kit
+import PortcullisProtocol
+import Registry
 import Testing
 
 @testable import Requests
 
 @Suite struct DeviceEndpointTests {
   private static let id = "01234567-89ab-4cde-8f01-23456789abcd"
-  private static var pairing: PairingID { PairingID(id) ?? PairingID(random: SeededEntropy(1)) }
-  private static var request: ApprovalID { ApprovalID(id) ?? ApprovalID(random: SeededEntropy(1)) }
-  private static var lease: LeaseID { LeaseID(id) ?? LeaseID(random: SeededEntropy(1)) }
 
-  /// docs/protocol-devices.md, "Devices": each endpoint by its method, and what the others are told.
-  private static let table: [(path: String, endpoints: [String: DeviceEndpoint])] = [
-    ("/device/enroll", ["POST": .enroll]), ("/mobile/attest", ["POST": .attest]),
-    ("/device/token", ["POST": .token]), ("/device/self", ["GET": .ownDevice]),
-    ("/device/rotate", ["POST": .rotate]), ("/device/heartbeat", ["POST": .heartbeat]),
-    ("/device/introspect", ["POST": .introspect]), ("/pair", ["POST": .openPairing]),
-    ("/pair/\(id)", ["GET": .pairing(pairing), "POST": .answerPairing(pairing)]),
-    ("/pair/\(id)/confirm", ["POST": .confirmPairing(pairing)]),
-    ("/approvals", ["GET": .approvals, "POST": .requestApproval]),
-    ("/approvals/\(id)", ["GET": .approval(request), "DELETE": .cancelApproval(request)]),
-    ("/approvals/\(id)/decision", ["POST": .decide(request)]),
-    ("/leases/\(id)/use", ["POST": .useLease(lease)]), ("/leases/\(id)", ["DELETE": .endLease(lease)]),
-    ("/.well-known/jwks.json", ["GET": .keySet]), ("/presence/challenge", ["POST": .askPresence]),
-    ("/presence/verify", ["POST": .provePresence]), ("/auth/otp", ["GET": .codes]),
-    ("/auth/otp/challenge", ["POST": .challengeCode]),
-    ("/auth/otp/issue", ["POST": .issueCode]), ("/auth/otp/verify", ["POST": .verifyCode]),
+  /// docs/protocol.md, "Devices": each endpoint by its method, as the log names it, and what the others are told.
+  private static let table: [(path: String, endpoints: [String: String])] = [
+    ("/device/enroll", ["POST": "enroll"]), ("/mobile/attest", ["POST": "attest"]),
+    ("/device/token", ["POST": "token"]), ("/device/self", ["GET": "self"]),
+    ("/device/rotate", ["POST": "rotate"]), ("/device/heartbeat", ["POST": "heartbeat"]),
+    ("/device/introspect", ["POST": "introspect"]), ("/pair", ["POST": "pair"]),
+    ("/pair/\(id)", ["GET": "pairing", "POST": "pairing"]), ("/pair/\(id)/confirm", ["POST": "confirm"]),
+    ("/approvals", ["GET": "approvals", "POST": "request"]),
+    ("/approvals/\(id)", ["GET": "approval", "DELETE": "cancel"]),
+    ("/approvals/\(id)/decision", ["POST": "decision"]),
+    ("/leases/\(id)/use", ["POST": "lease_use"]), ("/leases/\(id)", ["DELETE": "lease_end"]),
+    ("/presence/challenge", ["POST": "presence_challenge"]), ("/presence/verify", ["POST": "presence"]),
+    ("/auth/otp", ["GET": "codes"]), ("/auth/otp/challenge", ["POST": "otp_challenge"]),
+    ("/auth/otp/issue", ["POST": "otp_issue"]), ("/auth/otp/verify", ["POST": "otp_verify"]),
+    ("/.well-known/jwks.json", ["GET": "jwks"]),
   ]
 
   @Test(arguments: table.indices) func endpoints(index: Int) throws {
     let (path, endpoints) = Self.table[index]
     for method in ["GET", "POST", "DELETE", "HEAD", "PUT", "OPTIONS"] {
-      let found = DeviceResource.find(try head("\(method) \(path) HTTP/1.1"))
-      if let endpoint = endpoints[method] {
-        #expect(found == .endpoint(endpoint))
+      let found = DeviceEndpoint.find(try head("\(method) \(path) HTTP/1.1"))
+      switch found {
+      case .endpoint(let endpoint):
+        #expect(endpoint.row.word == endpoints[method], "\(method) \(path)")
+        #expect(endpoint.row.path.text == path.replacing(Self.id, with: "{id}"))
         #expect(endpoint.hasBody == (method == "POST"))
-      } else {
+      case .keySet: #expect(endpoints[method] == "jwks")
+      case .methodNotAllowed(let allowed):
         let allow = ["GET", "POST", "DELETE"].filter { endpoints[$0] != nil }.joined(separator: ", ")
-        #expect(found == .methodNotAllowed(allow: allow), "\(method) \(path)")
+        #expect(endpoints[method] == nil && allowed == allow, "\(method) \(path)")
+      case .notFound, nil: Issue.record("\(method) \(path)")
       }
     }
-    #expect(DeviceResource.find(try head("GET \(path)?wait=25 HTTP/1.1")) != nil)
+    #expect(DeviceEndpoint.find(try head("GET \(path)?wait=25 HTTP/1.1")) != nil)
+  }
+
+  /// The table above has all that the program has.
+  @Test func everyRowIsInTheTable() {
+    #expect(DeviceEndpoint.rows.count == Self.table.reduce(0) { $0 + $1.endpoints.count })
+    #expect(
+      Set(DeviceEndpoint.rows.map { "\($0.method) \($0.path.text)" }).count == DeviceEndpoint.rows.count)
+  }
+
+  @Test func oneRowIsAnothersOnlyWithTheSameIdentifier() throws {
+    let other = try head("GET /approvals/\(Self.id.replacing("0123", with: "4567")) HTTP/1.1")
+    let (first, second) = (try head("GET /approvals/\(Self.id) HTTP/1.1"), DeviceEndpoint.find(other))
+    #expect(DeviceEndpoint.find(first) == DeviceEndpoint.find(first))
+    #expect(DeviceEndpoint.find(first) != second)
+    #expect(
+      DeviceEndpoint.find(first) != DeviceEndpoint.find(try head("DELETE /approvals/\(Self.id) HTTP/1.1")))
+  }
+
+  /// No reader spends a challenge before the form is whole, and none refuses an empty one by anything else than a member.
+  @Test func emptyForms() throws {
+    struct None: RequestChallenges {
+      func spend(_ nonce: Bytes32, for scope: ChallengeScope) throws(Refusal) -> SpentNonce {
+        Issue.record("spent")
+        throw Refusal(.nonceInvalid, step: "nonce_unknown")
+      }
+
+      func issue(for scope: ChallengeScope) throws(Refusal) -> Challenge {
+        Issue.record("issued")
+        throw Refusal(.overloaded, step: "challenges_per_second")
+      }
+    }
+    let form = try Form(body: Array("{}".utf8).span, checkedBy: P256Verifier())
+    var read = 0
+    for row in DeviceEndpoint.rows {
+      guard case .registry(let bind) = row.answer, case .withBody(let reader)? = bind(Self.id) else {
+        continue
+      }
+      let path = row.path.text.replacing("{id}", with: Self.id)
+      guard case .endpoint(let endpoint)? = DeviceEndpoint.find(try head("POST \(path) HTTP/1.1")) else {
+        Issue.record("\(path)")
+        continue
+      }
+      let request = DeviceRequest(
+        endpoint: endpoint, query: try DeviceQuery(nil, allowing: []), clientVersion: nil)
+      let server = ServerID(random: SeededEntropy(1))
+      do throws(Refusal) {
+        _ = try reader(DeviceBody(request, form, server: server, challenges: None()))
+      } catch {
+        #expect(error.code == .badRequest, "\(path): \(error.step)")
+      }
+      read += 1
+    }
+    #expect(read == 17)
   }
 
   @Test(arguments: [
@@ -54,8 +112,8 @@ import Testing
     "/presence/", "/presence/challenge/", "/presence/verify/x", "/presence/Verify",
   ])
   func nothingElseLiesBesideThem(path: String) throws {
-    #expect(DeviceResource.find(try head("GET \(path) HTTP/1.1")) == .notFound)
-    #expect(DeviceResource.find(try head("POST \(path) HTTP/1.1")) == .notFound)
+    #expect(DeviceEndpoint.find(try head("GET \(path) HTTP/1.1")) == .notFound)
+    #expect(DeviceEndpoint.find(try head("POST \(path) HTTP/1.1")) == .notFound)
   }
 
   @Test(arguments: [
@@ -66,7 +124,7 @@ import Testing
     "/attest/challenge", "/healthz",
   ])
   func otherPathsAreNotTheirs(path: String) throws {
-    #expect(DeviceResource.find(try head("GET \(path) HTTP/1.1")) == nil)
+    #expect(DeviceEndpoint.find(try head("GET \(path) HTTP/1.1")) == nil)
   }
 }
 

@@ -31,32 +31,36 @@ import Testing
 
   /// No endpoint of the program is missing.
   @Test func everyEndpoint() throws {
-    var devices: Set<Int> = []
+    var devices: Set<String> = []
     var routes: [Route] = []
     for path in page.paths where !path.isAdmin {
       for operation in path.operations {
         switch try Found(operation.method, path.example) {
-        case .device(.endpoint(let endpoint)): devices.insert(endpoint.number)
+        case .device(.endpoint(let endpoint)): devices.insert(endpoint.row.name)
+        case .device(.keySet): devices.insert("get /.well-known/jwks.json")
         case .route(let route): routes.append(route)
-        case .device: break
+        case .device(.notFound), .device(.methodNotAllowed): break
         }
       }
     }
-    #expect(devices == Set(0..<DeviceEndpoint.count))
+    #expect(devices == Set(DeviceEndpoint.rows.map(\.name)))
+    #expect(devices.count == DeviceEndpoint.rows.count)
     for route in [Route.health, .challenge, .body(.register), .upgrade] { #expect(routes.contains(route)) }
   }
 
   @Test func tokensBodiesAndQueries() throws {
     for path in page.paths {
       for operation in path.operations {
-        guard case .device(.endpoint(let endpoint)) = try Found(operation.method, path.example) else {
-          continue
-        }
         let name = "\(operation.method) \(path.name)"
+        let found = try Found(operation.method, path.example)
+        if case .device(.keySet) = found {
+          #expect(!operation.hasBody && operation.queries.isEmpty && operation.bearers == ["nobody"])
+        }
+        guard case .device(.endpoint(let endpoint)) = found else { continue }
         #expect(operation.hasBody == endpoint.hasBody, "\(name)")
-        #expect(operation.queries == Set(endpoint.queryNames.map(\.rawValue)), "\(name)")
+        #expect(operation.queries == Set(endpoint.row.queryNames.map(\.rawValue)), "\(name)")
         let bearers = try [nil, "reveal=x"].map { (query) throws in
-          endpoint.bearer(try DeviceQuery(query, allowing: query == nil ? [] : [.reveal]))
+          endpoint.row.bearer(try DeviceQuery(query, allowing: query == nil ? [] : [.reveal]))
         }
         #expect(Set(operation.bearers) == Set(bearers.map(\.word)), "\(name)")
       }
@@ -84,12 +88,12 @@ import Testing
 
 /// What the program makes of a request line.
 private enum Found {
-  case device(DeviceResource.Found)
+  case device(DeviceEndpoint.Found)
   case route(Route)
 
   init(_ method: String, _ path: String) throws {
     let head = try head("\(method) \(path) HTTP/1.1")
-    if let found = DeviceResource.find(head) {
+    if let found = DeviceEndpoint.find(head) {
       self = .device(found)
     } else {
       self = .route(Route(head, attests: true, hasDevices: true))
@@ -98,7 +102,9 @@ private enum Found {
 
   var isEndpoint: Bool {
     switch self {
-    case .device(.endpoint), .route(.health), .route(.challenge), .route(.body), .route(.upgrade): true
+    case .device(.endpoint), .device(.keySet), .route(.health), .route(.challenge), .route(.body),
+      .route(.upgrade):
+      true
     case .device(.notFound), .device(.methodNotAllowed), .route(.notFound), .route(.methodNotAllowed): false
     }
   }
@@ -113,42 +119,11 @@ private enum Found {
   }
 }
 
-extension DeviceEndpoint {
-  /// How many there are: a new one does not compile until it has a number, and is not found until it is described.
-  fileprivate static let count = 25
-
-  fileprivate var number: Int {
-    switch self {
-    case .enroll: 0
-    case .attest: 1
-    case .token: 2
-    case .rotate: 3
-    case .heartbeat: 4
-    case .introspect: 5
-    case .ownDevice: 6
-    case .openPairing: 7
-    case .answerPairing: 8
-    case .pairing: 9
-    case .confirmPairing: 10
-    case .approvals: 11
-    case .requestApproval: 12
-    case .approval: 13
-    case .decide: 14
-    case .cancelApproval: 15
-    case .useLease: 16
-    case .endLease: 17
-    case .askPresence: 18
-    case .provePresence: 19
-    case .codes: 20
-    case .challengeCode: 21
-    case .issueCode: 22
-    case .verifyCode: 23
-    case .keySet: 24
-    }
-  }
+extension EndpointRow {
+  fileprivate var name: String { "\(method) \(path.text)" }
 }
 
-extension DeviceEndpoint.Bearer {
+extension EndpointRow.Bearer {
   /// As the page names whose token it is.
   fileprivate var word: String {
     switch self {

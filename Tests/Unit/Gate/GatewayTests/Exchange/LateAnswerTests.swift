@@ -78,7 +78,9 @@ import Testing
     let player = try harness.arrive()
     try player.handshake()
     let query = try DeviceQuery(nil, allowing: [])
-    let request = DeviceRequest(endpoint: .attest, query: query, clientVersion: nil)
+    let found = DeviceEndpoint.find(try head("POST /mobile/attest HTTP/1.1"))
+    guard case .endpoint(let endpoint)? = found else { throw Refusal(.notFound, step: "path") }
+    let request = DeviceRequest(endpoint: endpoint, query: query, clientVersion: nil)
     let (token, pending) = try working(on: .device(request), of: harness)
     let claim = EvidenceClaim(
       server: devices.registry.server, keys: try device.keys(), nonce: Bytes32(words: 1, 2, 3, 4))
