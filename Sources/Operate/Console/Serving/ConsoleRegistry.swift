@@ -24,15 +24,6 @@ extension ConsolePages {
     }
   }
 
-  func ask(
-    _ verb: OperatorVerb, _ arguments: [(name: String, value: JSONValue)] = [], _ request: AdminRequest
-  ) throws(ConsoleFailure) -> JSONValue {
-    switch order(verb, arguments, request) {
-    case .success(let value): return value
-    case .failure(let refusal): throw ConsoleFailure(refusal)
-    }
-  }
-
   func order(
     _ verb: OperatorVerb, _ arguments: [(name: String, value: JSONValue)], _ request: AdminRequest
   ) -> Result<JSONValue, ControlRefusal> {
@@ -55,8 +46,6 @@ extension JSONObject {
     guard let seconds = self[name]?.integer else { return nil }
     return UnixTime(milliseconds: seconds.multipliedReportingOverflow(by: 1000).partialValue)
   }
-
-  func count(_ name: String) -> Int { Int(clamping: self[name]?.integer ?? 0) }
 }
 
 extension UnixTime {

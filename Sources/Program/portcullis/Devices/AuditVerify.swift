@@ -84,14 +84,14 @@ private struct AuditFile {
 
   func verify(through head: AuditHead?) throws -> JSONValue {
     let report = try judge(head)
-    guard let value = try? JSONValue(parsing: report.span, depthLimit: 4) else {
+    guard let value = try? JSONValue(parsing: report.json.span, depthLimit: 4) else {
       throw ExitStatus.software
     }
     return value
   }
 
-  private func judge(_ head: AuditHead?) throws -> [UInt8] {
-    if let head, !head.isSigned(P256Verifier()) { return AuditVerifier.report(.signature, nil, head: head) }
+  private func judge(_ head: AuditHead?) throws -> AuditReport {
+    if let head, !head.isSigned(P256Verifier()) { return AuditReport(.signature, nil, head: head) }
     var beginning = AuditExportBeginning()
     _ = try eachRow { row in
       beginning.look(at: row)
@@ -109,7 +109,7 @@ private struct AuditFile {
     if fault == nil {
       do throws(AuditVerifier.Fault) { try verifier.finish() } catch { fault = error }
     }
-    return AuditVerifier.report(fault, verifier, head: head)
+    return AuditReport(fault, verifier, head: head)
   }
 
   /// - Returns: what `body` has found wrong with a row; the others are not read then.

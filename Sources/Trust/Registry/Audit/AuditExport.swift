@@ -2,11 +2,11 @@
 /// (docs/devices-operating.md, "The audit").
 internal import Bytes
 internal import DeviceWire
-internal import JSON
+package import JSON
 
 extension AuditRow {
   /// All that is needed to follow the chain elsewhere: the text as the string whose UTF-8 is hashed, bytes in hex.
-  func export(to writer: inout JSONWriter) {
+  package func export(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.name("gate")
     writer.value(AuditHead.gate)
@@ -77,33 +77,37 @@ extension AuditVerifier {
     if rows == 0, row.sequence == end.sequence, row.hash == end.hash { return }
     try follow(row)
   }
+}
 
-  /// What `audit verify` answers.
-  package static func report(_ fault: Fault?, _ verifier: AuditVerifier?, head: AuditHead?) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.name("valid")
-    writer.value(fault == nil)
-    if let fault {
-      writer.name("fault")
-      writer.value(fault.rawValue)
-    }
+/// What `audit verify` answers.
+package struct AuditReport: RegistryAnswer {
+  /// Nil where the chain holds.
+  package let fault: AuditVerifier.Fault?
+  /// As far as the rows were followed; nil where none was.
+  package let verifier: AuditVerifier?
+  private let head: AuditHead?
+
+  package init(_ fault: AuditVerifier.Fault?, _ verifier: AuditVerifier?, head: AuditHead?) {
+    self.fault = fault
+    self.verifier = verifier
+    self.head = head
+  }
+
+  package func write(to json: inout JSONWriter) {
+    json.beginObject()
+    json.name("valid")
+    json.value(fault == nil)
+    if let fault { json.member("fault", fault.rawValue) }
     if let verifier {
-      writer.name("rows")
-      writer.value(verifier.rows)
-      writer.name("erased")
-      writer.value(verifier.erased)
+      json.name("rows")
+      json.value(verifier.rows)
+      json.name("erased")
+      json.value(verifier.erased)
       // The last row that is in order.
-      writer.name("seq")
-      writer.value(verifier.end.sequence)
-      writer.name("hash")
-      writer.value(verifier.end.hash.hex)
+      json.member("seq", verifier.end.sequence)
+      json.member("hash", verifier.end.hash.hex)
     }
-    if let head {
-      writer.name("kid")
-      writer.value(head.keyID)
-    }
-    writer.endObject()
-    return writer.bytes
+    if let head { json.member("kid", head.keyID) }
+    json.endObject()
   }
 }

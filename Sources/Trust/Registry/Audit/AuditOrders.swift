@@ -12,29 +12,55 @@ enum AuditOrders {
   static let longestPage: Int64 = 1000
 }
 
-/// A page of rows, in their order, from behind one of them on.
-struct ReadAudit: RegistryCall {
-  private let after: Int64
-  private let limit: Int64
-  private let isExport: Bool
+/// A page of rows in their order, from after one of them on.
+package struct ReadAudit: AnsweringCall {
+  package typealias Answer = AuditRows
 
-  init(_ arguments: JSONObject, isExport: Bool) throws(FormError) {
-    let arguments = try OrderArguments(arguments, "after", "limit")
-    after = try arguments.optionalInteger("after") ?? 0
-    limit = try arguments.optionalInteger("limit") ?? AuditOrders.longestPage
-    guard (1...AuditOrders.longestPage).contains(limit) else { throw FormError("limit") }
-    self.isExport = isExport
+  private let after: Int64
+  private let limit: Int
+  private let form: AuditRows.Form
+
+  /// Rows for an export.
+  package init(exportingAfter after: Int64) {
+    self.after = after
+    limit = Int(AuditOrders.longestPage)
+    form = .export
   }
 
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  init(_ arguments: OrderArguments, as form: AuditRows.Form) throws(FormError) {
+    after = try arguments.optionalInteger("after") ?? 0
+    let limit = try arguments.optionalInteger("limit") ?? AuditOrders.longestPage
+    guard (1...AuditOrders.longestPage).contains(limit) else { throw FormError("limit") }
+    self.limit = Int(limit)
+    self.form = form
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     let rows = try desk.storing { store throws(StoreFailure) in
-      try store.auditRows(after: after, limit: Int(limit))
+      try store.auditRows(after: after, limit: limit)
     }
-    var writer = JSONWriter()
-    writer.beginArray()
-    for row in rows { if isExport { row.export(to: &writer) } else { row.list(to: &writer) } }
-    writer.endArray()
-    return .reply(.answered(writer.bytes))
+    return .reply(.value(AuditRows(rows: rows, form: form)))
+  }
+}
+
+package struct AuditRows: RegistryAnswer {
+  package enum Form: Sendable {
+    case list
+    case export
+  }
+
+  package let rows: [AuditRow]
+  let form: Form
+
+  package func write(to json: inout JSONWriter) {
+    json.beginArray()
+    for row in rows {
+      switch form {
+      case .list: row.list(to: &json)
+      case .export: row.export(to: &json)
+      }
+    }
+    json.endArray()
   }
 }
 
@@ -66,11 +92,17 @@ extension AuditRow {
 }
 
 /// Follows the chain from the first row that is kept to the last.
-struct VerifyAudit: RegistryCall {
+package struct VerifyAudit: AnsweringCall {
+  package typealias Answer = AuditReport
   private static let piece = 2000
 
   private let head: AuditHead?
   private var verifier: AuditVerifier?
+
+  /// Of the chain as it is, whatever was signed of it.
+  package init() {
+    head = nil
+  }
 
   init(_ arguments: OrderArguments) throws(FormError) {
     let line = try arguments.optionalText("head")
@@ -78,7 +110,7 @@ struct VerifyAudit: RegistryCall {
     if line != nil, head == nil { throw FormError("head") }
   }
 
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     var next = self
     var verifier: AuditVerifier
     if let begun = self.verifier {
@@ -114,7 +146,7 @@ struct VerifyAudit: RegistryCall {
   }
 
   private func answer(_ fault: AuditVerifier.Fault?, _ verifier: AuditVerifier?) -> Outcome {
-    .reply(.answered(AuditVerifier.report(fault, verifier, head: head)))
+    .reply(.value(AuditReport(fault, verifier, head: head)))
   }
 }
 

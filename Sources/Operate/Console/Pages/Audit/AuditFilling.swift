@@ -30,12 +30,12 @@ extension ConsolePages {
   }
 
   private func verify(_ request: AdminRequest) -> AuditPage.Verification {
-    switch order(.auditVerify, [], request) {
+    switch sources.control.ask(VerifyAudit(), by: origin(of: request.actor)) {
     case .failure(let refusal): return .failed(reason: refusal.message)
-    case .success(let value):
-      guard let object = value.object else { return .failed(reason: "the registry did not say") }
-      if object["valid"]?.boolean == true { return .holds(rows: object.count("rows")) }
-      return .broken(sequence: object.count("seq") + 1, reason: object.text("fault") ?? "")
+    case .success(let report):
+      guard let fault = report.fault else { return .holds(rows: report.verifier?.rows ?? 0) }
+      return .broken(
+        sequence: Int(clamping: report.verifier?.end.sequence ?? 0) + 1, reason: fault.rawValue)
     }
   }
 
@@ -44,19 +44,20 @@ extension ConsolePages {
     .stream(
       contentType: "application/jsonl; charset=utf-8", fileName: "portcullis-audit.jsonl",
       AuditLines { after in
-        let found = self.order(.auditExport, [("after", .number(JSONNumber(after)))], request)
-        guard case .success(let value) = found else { return nil }
-        return value.array
+        let call = ReadAudit(exportingAfter: after)
+        guard case .success(let found) = self.sources.control.ask(call, by: self.origin(of: request.actor))
+        else { return nil }
+        return found.rows
       })
   }
 }
 
 /// Used by the slow thread alone.
 private final class AuditLines: AdminBody, @unchecked Sendable {
-  private let page: @Sendable (_ after: Int64) -> [JSONValue]?
+  private let page: @Sendable (_ after: Int64) -> [AuditRow]?
   private var after: Int64? = 0
 
-  init(page: @escaping @Sendable (_ after: Int64) -> [JSONValue]?) {
+  init(page: @escaping @Sendable (_ after: Int64) -> [AuditRow]?) {
     self.page = page
   }
 
@@ -67,12 +68,12 @@ private final class AuditLines: AdminBody, @unchecked Sendable {
       self.after = nil
       return Array("{\"error\":\"the export ended here: the registry did not answer\"}\n".utf8)
     }
-    self.after = rows.last?.object?["seq"]?.integer
+    self.after = rows.last?.sequence
     if rows.isEmpty { return nil }
     var lines: [UInt8] = []
     for row in rows {
       var writer = JSONWriter()
-      writer.value(row)
+      row.export(to: &writer)
       lines += writer.bytes
       lines.append(UInt8(ascii: "\n"))
     }
