@@ -89,7 +89,7 @@ package struct Opening {
     let listener = try controlListener(passed.adminUsers.controlGroup)
     let admin = AdminOpening(configuration, passed.adminUsers, tokens, logger)
     var approvals: UnixListener?
-    var door: AdminDoor?
+    var door: AdminListener?
     do {
       approvals = try registry.approvalsListener()
       door = try admin.socket()
@@ -143,7 +143,7 @@ package struct Opening {
   private func serve(
     _ gate: Gate, _ assembly: GateAssembly,
     _ listeners: (control: UnixListener, approvals: UnixListener?),
-    _ admin: (opening: AdminOpening, door: AdminDoor?),
+    _ admin: (opening: AdminOpening, door: AdminListener?),
     _ users: ApprovalUsers
   ) throws -> OpenGate {
     let actions = OperatorActions(logger: logger)

@@ -66,7 +66,7 @@ final class AdminLoop {
   /// The token of the connection that has the one download.
   var downloading: UInt64?
   private(set) var now: MonotonicTime
-  private let door: AdminDoor
+  private let door: AdminListener
   private let mailbox: AdminMailbox
   /// Nil where no TLS is spoken.
   private let tls: AdminTLS?
@@ -83,7 +83,7 @@ final class AdminLoop {
   private var acceptsFrom: MonotonicTime?
 
   init(
-    _ door: AdminDoor, _ routing: AdminRouting, _ worker: AdminWorker, _ mailbox: AdminMailbox,
+    _ door: AdminListener, _ routing: AdminRouting, _ worker: AdminWorker, _ mailbox: AdminMailbox,
     tls: AdminTLS?, arrivals: (any AdminArrivals)?, clock: any Clock
   ) throws(SystemError) {
     self.door = door

@@ -43,7 +43,7 @@ package final class AdminServer: Sendable {
     }
   }
 
-  private let door: AdminDoor
+  private let door: AdminListener
   private let tls: AdminTLS?
   private let mailbox: AdminMailbox
   private let worker: AdminWorker
@@ -52,7 +52,7 @@ package final class AdminServer: Sendable {
   /// Behind the loops, who have players waiting.
   private static let niceness: Int32 = 10
 
-  private init(door: AdminDoor, tls: AdminTLS?, mailbox: AdminMailbox, worker: AdminWorker) {
+  private init(door: AdminListener, tls: AdminTLS?, mailbox: AdminMailbox, worker: AdminWorker) {
     self.door = door
     self.tls = tls
     self.mailbox = mailbox
@@ -64,7 +64,7 @@ package final class AdminServer: Sendable {
   ///   - tls: for a door that others than this host reach; nil for any other.
   ///   - arrivals: what holds for an address there.
   package static func start(
-    on door: AdminDoor, handler: any AdminHandler, access: AdminAccess, tls: TLSMaterial?,
+    on door: AdminListener, handler: any AdminHandler, access: AdminAccess, tls: TLSMaterial?,
     arrivals: (any AdminArrivals)?, clock: any Clock
   ) throws(StartError) -> AdminServer {
     let routing = AdminRouting(
@@ -74,7 +74,7 @@ package final class AdminServer: Sendable {
   }
 
   static func start(
-    on door: AdminDoor, _ routing: AdminRouting, tls: TLSMaterial?, arrivals: (any AdminArrivals)? = nil,
+    on door: AdminListener, _ routing: AdminRouting, tls: TLSMaterial?, arrivals: (any AdminArrivals)? = nil,
     _ clock: any Clock
   ) throws(StartError) -> AdminServer {
     do throws(StartError) {
@@ -94,7 +94,7 @@ package final class AdminServer: Sendable {
   }
 
   private static func start(
-    on door: AdminDoor, _ routing: AdminRouting, _ tls: AdminTLS?, _ arrivals: (any AdminArrivals)?,
+    on door: AdminListener, _ routing: AdminRouting, _ tls: AdminTLS?, _ arrivals: (any AdminArrivals)?,
     _ clock: any Clock
   ) throws(SystemError) -> AdminServer {
     let (mailbox, worker) = (try AdminMailbox(), AdminWorker(routing.handler, holds: routing.holds))

@@ -81,10 +81,10 @@ package struct AdminOpening {
   }
 
   /// As whom the gate serves, for it is a file of his folder; nil where there is none.
-  package func socket() throws -> AdminDoor? {
+  package func socket() throws -> AdminListener? {
     guard case .unix(let path)? = configuration.admin.listen else { return nil }
     do {
-      return AdminDoor(try ControlServer.bind(path, setting: "ADMIN_LISTEN", group: users.group))
+      return AdminListener(try ControlServer.bind(path, setting: "ADMIN_LISTEN", group: users.group))
     } catch {
       complain(error.description)
       if case .listen(_, _, .failed(let failure)) = error, failure.call.hasPrefix("lchown") {
@@ -96,10 +96,10 @@ package struct AdminOpening {
   }
 
   /// As who started the program, who may have more ports; nil where there is none.
-  package func port() throws -> AdminDoor? {
+  package func port() throws -> AdminListener? {
     guard case .tcp(let endpoint)? = configuration.admin.listen else { return nil }
     do {
-      return try AdminDoor.bind(endpoint)
+      return try AdminListener.bind(endpoint)
     } catch {
       complain("cannot listen on ADMIN_LISTEN=\(endpoint): \(error); free the address, or set another")
       throw ExitStatus.unavailable
@@ -107,7 +107,7 @@ package struct AdminOpening {
   }
 
   package func serve(
-    _ door: AdminDoor, _ sources: ConsolePages.Sources, _ devices: Gateway.Devices?, _ tls: TLSMaterial,
+    _ door: AdminListener, _ sources: ConsolePages.Sources, _ devices: Gateway.Devices?, _ tls: TLSMaterial,
     _ arrivals: GateArrivals
   ) throws -> OpenAdmin {
     let (gate, control) = (sources.gate, sources.control)

@@ -121,7 +121,7 @@ func served(
   let path = folder.path + "/admin.sock"
   let routing = AdminRouting(
     handler: gate, judge: { _, _, _ in .actor(.alice, formToken: "") }, holds: holds)
-  let server = try AdminServer.start(on: AdminDoor(try UnixListener.bind(path)), routing, tls: nil, clock)
+  let server = try AdminServer.start(on: AdminListener(try UnixListener.bind(path)), routing, tls: nil, clock)
   do {
     try body(path)
     server.stop()

@@ -49,7 +49,7 @@ import Time
 
   @Test(arguments: ["1.1", "1.0"])
   func aDownloadIsCutOff(version: String) throws {
-    let door = try AdminDoor.bind(Endpoint(address: IPAddress(v4: 0x7F00_0001), port: 0))
+    let door = try AdminListener.bind(Endpoint(address: IPAddress(v4: 0x7F00_0001), port: 0))
     let endpoint = try #require(door.endpoint)
     let server = try AdminServer.start(
       on: door, handler: gate, access: console.access, tls: nil, arrivals: nil, clock: SystemClock())

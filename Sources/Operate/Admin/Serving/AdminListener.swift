@@ -3,7 +3,7 @@ package import Addresses
 package import Sockets
 package import System
 
-package final class AdminDoor: Sendable {
+package final class AdminListener: Sendable {
   private enum Kind: ~Copyable, Sendable {
     case internet(Listener)
     case unix(UnixListener)
@@ -18,8 +18,8 @@ package final class AdminDoor: Sendable {
   /// The queue is short: whoever asks is few, and who is not taken at once tries again.
   private static let backlog: Int32 = 128
 
-  package static func bind(_ endpoint: Endpoint) throws(SystemError) -> AdminDoor {
-    AdminDoor(
+  package static func bind(_ endpoint: Endpoint) throws(SystemError) -> AdminListener {
+    AdminListener(
       .internet(try Listener(on: endpoint, sharesPort: false, backlog: backlog)))
   }
 
