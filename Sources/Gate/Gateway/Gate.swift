@@ -78,12 +78,13 @@ package final class Gate: Sendable {
   private let resolver: BackendResolver?
 
   private init(
-    shared: Shared, doors: Doors, tickets: TicketKeys, threads: [JoinHandle], housekeeper: Housekeeper,
+    shared: Shared, listeners: Listeners, tickets: TicketKeys, threads: [JoinHandle],
+    housekeeper: Housekeeper,
     resolver: BackendResolver?
   ) {
     self.shared = shared
-    endpoints = doors.endpoints
-    listeners = doors.names
+    endpoints = listeners.endpoints
+    listeners = listeners.names
     self.tickets = tickets
     self.threads = Mutex(threads)
     self.housekeeper = housekeeper
@@ -123,13 +124,14 @@ package final class Gate: Sendable {
     let tickets = TicketKeys()
     let settings = try settings(configuration, parts.tls, tickets)
     do throws(GateError) {
-      let doors = try Doors(configuration, &stored, store)
+      let listeners = try Listeners(configuration, &stored, store)
       var kept: KeptStart?
       if let store {
         kept = KeptStart.make(
-          configuration, &stored, store, room: store.capacity - doors.names.count, log: GateLogger(parts.log))
+          configuration, &stored, store, room: store.capacity - listeners.names.count,
+          log: GateLogger(parts.log))
       }
-      return PreparedGate(configuration, parts, settings, tickets, doors, kept)
+      return PreparedGate(configuration, parts, settings, tickets, listeners, kept)
     } catch {
       throw .gate(error)
     }
@@ -159,7 +161,7 @@ package final class Gate: Sendable {
   }
 
   static func assemble(_ prepared: PreparedGate) throws(GateError) -> Gate {
-    let (configuration, parts, rows) = (prepared.configuration, prepared.parts, prepared.doors.rows)
+    let (configuration, parts, rows) = (prepared.configuration, prepared.parts, prepared.listeners.rows)
     do throws(SystemError) {
       var mailboxes: [Mailbox] = []
       for _ in rows { mailboxes.append(try Mailbox()) }
@@ -179,12 +181,12 @@ package final class Gate: Sendable {
       var resolver: BackendResolver?
       do throws(SystemError) {
         var loops: [LoopStart] = []
-        for (index, doors) in rows.enumerated() {
+        for (index, listeners) in rows.enumerated() {
           loops.append(
             LoopStart(
               try Loop(
                 index: index, shared: shared, settings: prepared.settings, mailbox: mailboxes[index],
-                doorway: Doorway(doors))))
+                acceptor: Acceptor(listeners))))
         }
         // Whoever is served finds the session that he comes back to.
         prepared.kept?.takeUp(shared, prepared.settings, loops.map(\.loop))
@@ -196,7 +198,7 @@ package final class Gate: Sendable {
         }
         let housekeeper = try Housekeeper(shared: shared, tickets: prepared.tickets)
         return Gate(
-          shared: shared, doors: prepared.doors, tickets: prepared.tickets, threads: threads,
+          shared: shared, listeners: prepared.listeners, tickets: prepared.tickets, threads: threads,
           housekeeper: housekeeper, resolver: resolver)
       } catch {
         // Without all of its threads the gate does not start: those that run already end, with the connections that

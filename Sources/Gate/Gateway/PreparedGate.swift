@@ -11,21 +11,21 @@ package final class PreparedGate {
   let parts: Gate.Parts
   let settings: LoopSettings
   let tickets: TicketKeys
-  let doors: Doors
+  let listeners: Listeners
   let backends: BackendDirectory
   /// Nil where no session outlives the process.
   let kept: KeptStart?
 
   init(
     _ configuration: GateConfiguration, _ parts: Gate.Parts, _ settings: LoopSettings, _ tickets: TicketKeys,
-    _ doors: Doors, _ kept: KeptStart?
+    _ listeners: Listeners, _ kept: KeptStart?
   ) {
     self.kept = kept
     self.configuration = configuration
     self.parts = parts
     self.settings = settings
     self.tickets = tickets
-    self.doors = doors
+    self.listeners = listeners
     backends = BackendDirectory(target: configuration.backend.target)
   }
 

@@ -10,7 +10,7 @@ extension Loop {
   func beginRestart(spread: Duration) {
     isDraining = true
     isRestarting = true
-    doorway.close(poller)
+    acceptor.close(poller)
     for session in sessionsAway where !session.isKept { endAway(session, .draining) }
     drain.begin(sessions: sessionTokens(), spread: spread, now: now)
   }

@@ -36,7 +36,7 @@ final class Loop {
   var now: MonotonicTime
   let wheel: DeadlineWheel
   let poller: Poller
-  let doorway: Doorway
+  let acceptor: Acceptor
   var connections = TokenTable<Connection>(of: .connection)
   var sessions = TokenTable<GameSession>(of: .session)
   /// Since SIGTERM: no new sessions.
@@ -75,7 +75,7 @@ final class Loop {
   var date = DateCache()
 
   init(
-    index: Int, shared: Shared, settings: LoopSettings, mailbox: Mailbox, doorway: Doorway
+    index: Int, shared: Shared, settings: LoopSettings, mailbox: Mailbox, acceptor: Acceptor
   ) throws(SystemError) {
     self.index = index
     self.shared = shared
@@ -85,9 +85,9 @@ final class Loop {
     now = shared.clock.monotonic()
     wheel = DeadlineWheel(now: now)
     poller = try Poller()
-    self.doorway = doorway
+    self.acceptor = acceptor
     try mailbox.register(with: poller)
-    try self.doorway.open(poller)
+    try self.acceptor.open(poller)
   }
 
   /// Turns until told to stop and every connection is gone.
@@ -138,7 +138,7 @@ final class Loop {
       switch token.kind {
       case .connection: if let connection = connections.find(token) { clientReported(event, connection) }
       case .session: if let session = sessions.find(token) { gameReported(event, session) }
-      case .listener: doorway.noteReadable(token.slot)
+      case .listener: acceptor.noteReadable(token.slot)
       case .mailbox: isWoken = true
       }
     }
@@ -190,12 +190,12 @@ final class Loop {
   /// Milliseconds that the next wait may take; 0 while there is work left over.
   private func sleepTime() -> Int32 {
     if !continuing.isEmpty || !continuingSessions.isEmpty || !newcomers.isEmpty || hasExpired
-      || doorway.mayAccept
+      || acceptor.mayAccept
     {
       return 0
     }
     var end = wheel.next ?? .never
-    if let pausedUntil = doorway.pausedUntil { end = min(end, pausedUntil) }
+    if let pausedUntil = acceptor.pausedUntil { end = min(end, pausedUntil) }
     if isDraining, let next = drain.next { end = min(end, next) }
     if end == .never { return -1 }
     return end > now ? Int32(clamping: (end.nanoseconds - now.nanoseconds) / 1_000_000 + 1) : 1
@@ -286,11 +286,11 @@ final class Loop {
   private func acceptSome() {
     // The loop ends when its last connection is gone: peers that come back at once would keep it running for ever.
     if isStopped { return }
-    if let pausedUntil = doorway.pausedUntil, pausedUntil <= now { doorway.resume(poller, now: now) }
+    if let pausedUntil = acceptor.pausedUntil, pausedUntil <= now { acceptor.resume(poller, now: now) }
     var accepted = 0
-    while accepted < Doorway.acceptsPerTurn, !newcomers.isFull, doorway.mayAccept {
+    while accepted < Acceptor.acceptsPerTurn, !newcomers.isFull, acceptor.mayAccept {
       accepted += 1
-      if let arrival = doorway.accept(self) { admit(arrival) }
+      if let arrival = acceptor.accept(self) { admit(arrival) }
     }
   }
 

@@ -96,12 +96,12 @@ import Testing
     let listener = try Listener(
       on: Endpoint(address: .loopbackV4, port: 0), sharesPort: false)
     let port = try #require(listener.socket.localAddress()?.endpoint?.port)
-    let harness = try LoopHarness(doors: [Door(listener)])
-    var clients: [Door] = []
+    let harness = try LoopHarness(listeners: [LoopListener(listener)])
+    var clients: [LoopListener] = []
     for _ in 0..<20 {
       let client = try Socket.connecting(to: .internet(Endpoint(address: .loopbackV4, port: port)))
       // A list cannot hold a socket itself.
-      clients.append(Door(Listener(kept: client)))
+      clients.append(LoopListener(Listener(kept: client)))
     }
     let deadline = SystemClock().monotonic() + .seconds(60)
     while Self.waitingToBeAccepted(at: port) < 20 {

@@ -50,13 +50,13 @@ final class LoopHarness {
   ///   - clientCA: whose certificates let in; nil for none.
   ///   - doorLevel: from which level on devices come in. Their registry has none.
   ///   - keeping: who keeps descriptors for it; nil for nobody.
-  ///   - doors: the first loop's listeners.
+  ///   - listeners: the first loop's listeners.
   ///   - estate: of the gate before, whose clock, store of keys and game it has.
   init(
     _ settings: [(String, String)] = [], clock: ManualClock = ManualClock(), root: AttestationRoot = .apple(),
     loops count: Int = 1, hasGame: Bool = false, isStoreLate: Bool = false, clientCA: [UInt8]? = nil,
     doorLevel: Level? = nil,
-    keeping: MemoryDescriptors? = nil, doors: [Door] = [], after estate: Estate? = nil
+    keeping: MemoryDescriptors? = nil, listeners: [LoopListener] = [], after estate: Estate? = nil
   ) throws {
     self.estate = estate
     let clock = estate?.clock ?? clock
@@ -99,7 +99,7 @@ final class LoopHarness {
     loops = try mailboxes.indices.map { [shared] index in
       try Loop(
         index: index, shared: shared, settings: loopSettings, mailbox: mailboxes[index],
-        doorway: Doorway(index == 0 ? doors : []))
+        acceptor: Acceptor(index == 0 ? listeners : []))
     }
     kept?.takeUp(shared, loopSettings, loops)
   }

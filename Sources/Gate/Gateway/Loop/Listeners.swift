@@ -7,13 +7,13 @@ internal import System
 
 /// What was kept goes on as it is: whoever waits in its backlog is served by this process. It is not probed for another
 /// gate, as the claim was made when it was bound and holds as long as somebody has it.
-struct Doors {
+struct Listeners {
   /// A row for each loop.
-  private(set) var rows: [[Door]]
+  private(set) var rows: [[LoopListener]]
   /// In the order of `LISTEN`, with the port that the kernel chose where that says 0.
   private(set) var endpoints: [Endpoint] = []
   /// What the store is told of when all of them are open.
-  private var added: [(door: Door, name: StoredName)] = []
+  private var added: [(door: LoopListener, name: StoredName)] = []
   /// Those that have names in the store.
   private var indices: Set<Int>
 
@@ -26,12 +26,12 @@ struct Doors {
   init(
     _ configuration: GateConfiguration, _ stored: inout StoredDescriptors, _ store: DescriptorStore?
   ) throws(GateError) {
-    rows = [[Door]](repeating: [], count: configuration.workers)
+    rows = [[LoopListener]](repeating: [], count: configuration.workers)
     indices = Set(stored.listeners)
-    var kept = KeptDoors(&stored)
-    for (wanted, doors) in kept.take(configuration.listen) {
+    var kept = KeptListeners(&stored)
+    for (wanted, listeners) in kept.take(configuration.listen) {
       do throws(SystemError) {
-        try open(wanted, doors)
+        try open(wanted, listeners)
       } catch {
         throw .listen(wanted, error)
       }
@@ -44,7 +44,7 @@ struct Doors {
   }
 
   /// - Parameter kept: those on the address. Somebody may wait in each, so none is given up.
-  private mutating func open(_ wanted: Endpoint, _ kept: [Door]) throws(SystemError) {
+  private mutating func open(_ wanted: Endpoint, _ kept: [LoopListener]) throws(SystemError) {
     var endpoint = kept.first?.endpoint ?? wanted
     for index in 0..<max(rows.count, kept.count) {
       let door = index < kept.count ? kept[index] : try bind(endpoint, claimsPort: index == 0)
@@ -56,8 +56,8 @@ struct Doors {
   }
 
   /// The first of an address claims the port, so that a second gate there is noticed and not let in beside us.
-  private mutating func bind(_ endpoint: Endpoint, claimsPort: Bool) throws(SystemError) -> Door {
-    let door = Door(
+  private mutating func bind(_ endpoint: Endpoint, claimsPort: Bool) throws(SystemError) -> LoopListener {
+    let door = LoopListener(
       try Listener(on: endpoint, sharesPort: true, claimsPort: claimsPort, accepted: .player))
     if let index = (0..<StoredName.limit).first(where: { !indices.contains($0) }) {
       indices.insert(index)
@@ -81,37 +81,38 @@ extension AcceptedOptions {
 }
 
 /// The listeners that were kept, by where they listen.
-private struct KeptDoors {
-  private var doors: [(index: Int, endpoint: Endpoint?, door: Door)] = []
+private struct KeptListeners {
+  private var listeners: [(index: Int, endpoint: Endpoint?, door: LoopListener)] = []
 
   init(_ stored: inout StoredDescriptors) {
     for index in stored.listeners {
       guard let descriptor = stored.takeListener(index) else { continue }
-      let door = Door(Listener(kept: Socket(descriptor), accepted: .player))
-      doors.append((index, door.endpoint, door))
+      let door = LoopListener(Listener(kept: Socket(descriptor), accepted: .player))
+      listeners.append((index, door.endpoint, door))
     }
   }
 
   /// To each address its own; port 0 goes on with the port that the kernel chose, unless another names that.
-  mutating func take(_ wanted: [Endpoint]) -> [(Endpoint, [Door])] {
-    var taken = [[Door]](repeating: [], count: wanted.count)
+  mutating func take(_ wanted: [Endpoint]) -> [(Endpoint, [LoopListener])] {
+    var taken = [[LoopListener]](repeating: [], count: wanted.count)
     for (index, endpoint) in wanted.enumerated() where endpoint.port != 0 { taken[index] = take(endpoint) }
     for (index, endpoint) in wanted.enumerated() where endpoint.port == 0 {
-      guard let chosen = doors.lazy.compactMap(\.endpoint).first(where: { $0.address == endpoint.address })
+      guard
+        let chosen = listeners.lazy.compactMap(\.endpoint).first(where: { $0.address == endpoint.address })
       else { continue }
       taken[index] = take(chosen)
     }
     return Array(zip(wanted, taken))
   }
 
-  private mutating func take(_ endpoint: Endpoint) -> [Door] {
-    let taken = doors.filter { $0.endpoint == endpoint }
-    doors.removeAll { $0.endpoint == endpoint }
+  private mutating func take(_ endpoint: Endpoint) -> [LoopListener] {
+    let taken = listeners.filter { $0.endpoint == endpoint }
+    listeners.removeAll { $0.endpoint == endpoint }
     return taken.map(\.door)
   }
 
   /// What nobody wants any more: with this, and with the list, it does not listen any longer.
   func remove(from store: DescriptorStore) {
-    for (index, _, _) in doors { try? store.remove(.listener(index)) }
+    for (index, _, _) in listeners { try? store.remove(.listener(index)) }
   }
 }

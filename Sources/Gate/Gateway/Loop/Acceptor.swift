@@ -8,7 +8,7 @@ internal import Telemetry
 internal import Time
 
 /// A listener in a list, which cannot hold a `Listener` itself.
-final class Door {
+final class LoopListener {
   let listener: Listener
   var isReadable = false
 
@@ -21,24 +21,24 @@ final class Door {
 
 /// A class, like all that a loop looks at each turn: as a constant of the loop it is read without a check for exclusive
 /// access.
-final class Doorway {
+final class Acceptor {
   static let acceptsPerTurn = 16
   /// How long nothing is accepted after descriptors ran out.
   static let pause: Duration = .milliseconds(100)
 
-  private let doors: [Door]
+  private let listeners: [LoopListener]
   /// Where the next look begins, so that no door waits for another.
-  private var nextDoor = 0
+  private var nextListener = 0
   private var reserve = ReserveDescriptor()
   private(set) var pausedUntil: MonotonicTime?
   private var isClosed = false
 
-  init(_ doors: [Door]) {
-    self.doors = doors
+  init(_ listeners: [LoopListener]) {
+    self.listeners = listeners
   }
 
   func open(_ poller: borrowing Poller) throws(SystemError) {
-    for (index, door) in doors.enumerated() {
+    for (index, door) in listeners.enumerated() {
       try poller.addReadable(door.listener.socket, token: Token.listener(index).rawValue)
     }
   }
@@ -52,19 +52,19 @@ final class Doorway {
   }
 
   func noteReadable(_ index: Int) {
-    doors[index].isReadable = !isClosed
+    listeners[index].isReadable = !isClosed
   }
 
-  var mayAccept: Bool { pausedUntil == nil && doors.contains { $0.isReadable } }
+  var mayAccept: Bool { pausedUntil == nil && listeners.contains { $0.isReadable } }
 
   func resume(_ poller: borrowing Poller, now: MonotonicTime) {
     pausedUntil = nil
     reserve.refill()
-    for (index, door) in doors.enumerated() {
+    for (index, door) in listeners.enumerated() {
       do throws(SystemError) {
         try poller.addReadable(door.listener.socket, token: Token.listener(index).rawValue)
       } catch {
-        // No memory for it just now. Doors that did open again are taken off again by the next pause.
+        // No memory for it just now. Listeners that did open again are taken off again by the next pause.
         return pause(poller, now: now)
       }
     }
@@ -76,16 +76,16 @@ final class Doorway {
   }
 
   private func shut(_ poller: borrowing Poller) {
-    for door in doors {
+    for door in listeners {
       door.isReadable = false
       poller.remove(door.listener.socket)
     }
   }
 
-  private func nextReadableDoor() -> Door? {
-    for _ in doors {
-      let door = doors[nextDoor]
-      nextDoor = (nextDoor + 1) % doors.count
+  private func nextReadableListener() -> LoopListener? {
+    for _ in listeners {
+      let door = listeners[nextListener]
+      nextListener = (nextListener + 1) % listeners.count
       if door.isReadable { return door }
     }
     return nil
@@ -93,7 +93,7 @@ final class Doorway {
 
   /// One peer, or nil when none was waiting or none could be taken.
   func accept(_ loop: Loop) -> Arrival? {
-    guard let door = nextReadableDoor() else { return nil }
+    guard let door = nextReadableListener() else { return nil }
     if let shortage = loop.memoryShortage() {
       turnAway(at: door, shortage, loop)
       return nil
@@ -114,7 +114,7 @@ final class Doorway {
   }
 
   /// The reserve makes room to take one peer and close it at once: it learns that it has to come back later.
-  private func turnAway(at door: Door, _ error: SystemError, _ loop: Loop) {
+  private func turnAway(at door: LoopListener, _ error: SystemError, _ loop: Loop) {
     reserve.release()
     if case .accepted(let socket, _) = door.listener.accept() { socket.resetOnClose() }
     reserve.refill()

@@ -10,7 +10,7 @@ import Time
 @testable import Gateway
 @testable import System
 
-@Suite struct DoorsTests {
+@Suite struct ListenersTests {
   private static let loopback = "127.0.0.1:0"
 
   /// What a service manager keeps between two processes.
@@ -70,9 +70,9 @@ import Time
 
   private func open(
     _ listen: String, loops: Int, _ manager: Manager, at first: Int32? = nil
-  ) throws -> Doors {
+  ) throws -> Listeners {
     var stored = first.map { manager.given(at: $0) } ?? StoredDescriptors()
-    return try Doors(configuration(listen, loops: loops), &stored, manager.store)
+    return try Listeners(configuration(listen, loops: loops), &stored, manager.store)
   }
 
   /// A client that has connected, and waits in somebody's backlog.
@@ -85,10 +85,10 @@ import Time
     return client
   }
 
-  /// Everybody who waits at one of the doors.
-  private func accepted(_ doors: Doors) -> Int {
+  /// Everybody who waits at one of the listeners.
+  private func accepted(_ listeners: Listeners) -> Int {
     var count = 0
-    for door in doors.rows.joined() {
+    for door in listeners.rows.joined() {
       while case .accepted = door.listener.accept() { count += 1 }
     }
     return count
@@ -96,16 +96,16 @@ import Time
 
   @Test func theStoreIsToldOfEach() throws {
     let manager = try Manager()
-    let doors = try open("127.0.0.1:0,[::1]:0", loops: 2, manager)
-    #expect(doors.rows.map(\.count) == [2, 2])
-    #expect(doors.endpoints.map(\.address) == [.loopbackV4, .loopbackV6])
+    let listeners = try open("127.0.0.1:0,[::1]:0", loops: 2, manager)
+    #expect(listeners.rows.map(\.count) == [2, 2])
+    #expect(listeners.endpoints.map(\.address) == [.loopbackV4, .loopbackV6])
     #expect(manager.attend() == ["+l0", "+l1", "+l2", "+l3"])
   }
 
   /// The first process is gone with all that it had; whoever came meanwhile is served by the second.
   @Test func clientsWaitForTheNextProcess() throws {
     let manager = try Manager()
-    var first: Doors? = try open(Self.loopback, loops: 2, manager)
+    var first: Listeners? = try open(Self.loopback, loops: 2, manager)
     let endpoint = try #require(first?.endpoints.first)
     #expect(manager.attend() == ["+l0", "+l1"])
     first = nil
@@ -119,7 +119,7 @@ import Time
 
   @Test func theKernelsPortStays() throws {
     let manager = try Manager()
-    var first: Doors? = try open("127.84.0.2:0,127.0.0.2:0", loops: 1, manager)
+    var first: Listeners? = try open("127.84.0.2:0,127.0.0.2:0", loops: 1, manager)
     let endpoints = try #require(first?.endpoints)
     _ = manager.attend()
     first = nil
@@ -132,11 +132,11 @@ import Time
   /// of buffers that it is asked for (socket(7)).
   @Test func acceptedConnectionsGetBoundedBuffers() throws {
     let manager = try Manager()
-    var first: Doors? = try open(Self.loopback, loops: 1, manager)
+    var first: Listeners? = try open(Self.loopback, loops: 1, manager)
     let endpoint = try #require(first?.endpoints.first)
     let tcp = Int32(IPPROTO_TCP)
-    func expectBounds(_ doors: Doors?) throws {
-      let descriptor = try #require(doors?.rows[0][0]).listener.socket.descriptor
+    func expectBounds(_ listeners: Listeners?) throws {
+      let descriptor = try #require(listeners?.rows[0][0]).listener.socket.descriptor
       #expect(Self.option(descriptor, SOL_SOCKET, SO_RCVBUF) == 2 * 64 * 1024)
       #expect(Self.option(descriptor, SOL_SOCKET, SO_SNDBUF) == 2 * 128 * 1024)
       #expect(Self.option(descriptor, tcp, TCP_NOTSENT_LOWAT) == 64 * 1024)
@@ -160,7 +160,7 @@ import Time
   /// None is given up, as somebody may wait in it.
   @Test func fewerLoopsShareMoreListeners() throws {
     let manager = try Manager()
-    var first: Doors? = try open(Self.loopback, loops: 4, manager)
+    var first: Listeners? = try open(Self.loopback, loops: 4, manager)
     let endpoint = try #require(first?.endpoints.first)
     _ = manager.attend()
     first = nil
@@ -174,7 +174,7 @@ import Time
 
   @Test func moreLoopsGetListenersOfTheirOwn() throws {
     let manager = try Manager()
-    var first: Doors? = try open(Self.loopback, loops: 1, manager)
+    var first: Listeners? = try open(Self.loopback, loops: 1, manager)
     let endpoint = try #require(first?.endpoints.first)
     _ = manager.attend()
     first = nil
@@ -188,7 +188,7 @@ import Time
   /// Its name is not used again while the store may still have it.
   @Test func whatListenDoesNotNameAnyMoreIsClosed() throws {
     let manager = try Manager()
-    var first: Doors? = try open("127.84.0.2:0,127.0.0.2:0", loops: 1, manager)
+    var first: Listeners? = try open("127.84.0.2:0,127.0.0.2:0", loops: 1, manager)
     let endpoints = try #require(first?.endpoints)
     _ = manager.attend()
     first = nil
@@ -204,7 +204,7 @@ import Time
   /// has listeners of its own there.
   @Test func anotherGateIsNoticedBetweenTwoProcesses() throws {
     let (manager, stranger) = (try Manager(), try Manager())
-    var first: Doors? = try open(Self.loopback, loops: 2, manager)
+    var first: Listeners? = try open(Self.loopback, loops: 2, manager)
     let endpoint = try #require(first?.endpoints.first)
     _ = manager.attend()
     first = nil
@@ -218,7 +218,7 @@ import Time
   @Test func aProcessThatCannotStartLeavesTheStoreAsItWas() throws {
     let (manager, stranger) = (try Manager(), try Manager())
     let taken = try open(Self.loopback, loops: 1, stranger)
-    var first: Doors? = try open("127.0.0.2:0", loops: 1, manager)
+    var first: Listeners? = try open("127.0.0.2:0", loops: 1, manager)
     _ = manager.attend()
     first = nil
     #expect(first == nil)
