@@ -60,7 +60,7 @@ extension ConversationState {
     }
     if position < input.count { unread.append(copying: input.extracting(position..<input.count)) }
     sendText()
-    makeRoomAway(now: now)
+    makeRoomDetached(now: now)
     noteFullness(now: now)
   }
 

@@ -74,7 +74,7 @@ extension ConversationState {
   /// - Parameter keepsAll: its messages may fill more than their buffer, as they may with a connection.
   package mutating func detach(keepsAll: Bool = false, now: MonotonicTime) {
     outgoing.detach(keepsAll: keepsAll)
-    if !keepsAll { makeRoomAway(now: now) }
+    if !keepsAll { makeRoomDetached(now: now) }
     isShortOfRoom = false
     fullSince = nil
     approvalsOpen = nil

@@ -25,7 +25,7 @@ extension ConversationState {
 
   /// Without a connection a subnegotiation that is not whole yet has the room of its session's messages, as it has once it
   /// is one; what is too large for that is a gap.
-  mutating func makeRoomAway(now: MonotonicTime) {
+  mutating func makeRoomDetached(now: MonotonicTime) {
     guard !outgoing.isAttached, telnet.openBytes > 0, now >= keepsAllUntil else { return }
     if telnet.openBytes > outgoing.limit { telnet.letGoOfSubnegotiation() }
     outgoing.makeRoom(for: telnet.openBytes)
@@ -35,7 +35,7 @@ extension ConversationState {
   package mutating func keepWithinRoom(now: MonotonicTime) {
     if now < keepsAllUntil { return }
     outgoing.detach()
-    makeRoomAway(now: now)
+    makeRoomDetached(now: now)
   }
 
   package mutating func forgetMessages() {

@@ -131,7 +131,7 @@ package struct ConversationState: ~Copyable {
   }
 
   /// The same without a connection.
-  package func mayHearAway(at now: MonotonicTime) -> Bool { now >= keepsAllUntil || !outgoing.isFull }
+  package func mayHearDetached(at now: MonotonicTime) -> Bool { now >= keepsAllUntil || !outgoing.isFull }
 
   package func mayReadOn(at now: MonotonicTime) -> Bool { unreadUntil <= now }
 

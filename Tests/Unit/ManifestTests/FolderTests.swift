@@ -26,7 +26,7 @@ import Testing
       "a session is served by its connection, and writes on its leg"
     ),
     ("Session", "Admission", ["Admission"], "an admission that is over becomes a session"),
-    ("Session", "Loop", ["AwayList", "Loop"], "a pump has its loop's buffers and settings"),
+    ("Session", "Loop", ["DetachedList", "Loop"], "a pump has its loop's buffers and settings"),
     ("Connection", "Admission", ["Admission"], "a stage carries what belongs to it"),
     ("Connection", "Loop", ["Loop", "Membership"], "a connection belongs to one loop, and is in its lists"),
     ("Admission", "Devices", ["DeviceProof"], "a device is let in by what its key has signed"),

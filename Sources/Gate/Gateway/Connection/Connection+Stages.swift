@@ -64,7 +64,7 @@ extension Connection {
   private func leaveStage(keeping kept: GameSession? = nil) {
     switch stage {
     case .admission(let admission):
-      // One that was to be resumed, and is here already, goes on without this connection (`Loop.staysAway`).
+      // One that was to be resumed, and is here already, goes on without this connection (`Loop.staysDetached`).
       if admission.session.state == .opening {
         loop.end(admission.session, because: nil)
         loop.release(admission.session)

@@ -52,7 +52,7 @@ extension Connection {
       let gap = conversation.state.outgoing.takeGap()
       loop.shared.log.sessionResumed(
         peerName, session.name, missing: gap.map { $0.messages } ?? 0,
-        waited: session.absence?.lasted ?? .zero)
+        waited: session.detachment?.lasted ?? .zero)
       counters.gapMessages.add(gap?.messages ?? 0)
       if let gap {
         say(conversation.state.afterGap(gap))

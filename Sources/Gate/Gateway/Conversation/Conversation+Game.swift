@@ -92,7 +92,7 @@ extension Conversation {
       guard game.leg != nil else { throw .gameFailed(reason: "the game's connection is lost") }
       state.tick(keepAlive: loop.settings.telnet.keepAlive, now: loop.now)
       // A game that takes nothing is not listened to either, as its answers would pile up.
-      let mayHear = state.mayHearAway(at: loop.now) && !loop.isRestarting
+      let mayHear = state.mayHearDetached(at: loop.now) && !loop.isRestarting
       if !game.waits, mayHear { try game.hear(&state, on: loop) }
       try game.say(&state, now: loop.now)
       let stalls = state.gameStalls(

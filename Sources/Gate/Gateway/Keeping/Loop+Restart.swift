@@ -11,15 +11,15 @@ extension Loop {
     isDraining = true
     isRestarting = true
     acceptor.close(poller)
-    for session in sessionsAway where !session.isKept { endAway(session, .draining) }
+    for session in sessionsDetached where !session.isKept { endDetached(session, .draining) }
     drain.begin(sessions: sessionTokens(), spread: spread, now: now)
   }
 
   /// The last thing that happens to them here: all that is theirs goes to the next process, and their games notice nothing.
   func handOverSessions() {
-    for session in sessionsAway where session.isKept {
+    for session in sessionsDetached where session.isKept {
       shared.keeper?.pack(session)
-      leaveAway(session)
+      leaveDetached(session)
       if !session.isOver {
         for owner in session.credential.owners {
           shared.register.leave(reference(to: session.token), of: owner)
@@ -32,7 +32,7 @@ extension Loop {
   }
 
   /// Without a connection, concluded ones too.
-  private var sessionsAway: [GameSession] {
+  private var sessionsDetached: [GameSession] {
     var found: [GameSession] = []
     sessions.forEach { if $0.state == .detached || $0.state == .concluded { found.append($0) } }
     return found

@@ -40,7 +40,7 @@ extension Loop {
   func detach(_ session: GameSession, from connection: Connection, because end: ConnectionEnd?) {
     shared.sessions.decrement()
     if !session.isOver {
-      shared.awayByAddress.detach(from: session.payer)
+      shared.detachedByAddress.detach(from: session.payer)
       for owner in session.credential.owners {
         shared.register.detach(reference(to: session.token), of: owner)
       }
@@ -56,81 +56,84 @@ extension Loop {
     if changesHands { return }
     // At a restart all lose theirs.
     if !session.isOver, end != .restarting { countForAddress(session) }
-    enterAway(session)
+    enterDetached(session)
     accountBuffers(of: session)
     serve(session)
   }
 
   /// Counts it among those without a connection, and lets the longest one go when there are too many.
-  func enterAway(_ session: GameSession) {
-    session.absence?.isAway = true
-    session.absence?.alarm.set(at: expiry(of: session), for: session.token, in: wheel)
+  func enterDetached(_ session: GameSession) {
+    session.detachment?.isDetached = true
+    session.detachment?.alarm.set(at: expiry(of: session), for: session.token, in: wheel)
     if session.state == .concluded {
       concluded.enter(session)
       shared.concluded.increment()
     } else {
-      away.enter(session)
+      detached.enter(session)
     }
     publishLongest()
-    if shared.away.increment() > mostAway { letGoLongestOfAll() }
+    if shared.away.increment() > mostDetached { letGoLongestOfAll() }
   }
 
   /// Somebody has come back, or nobody can any more. One that changes hands has never been here.
-  func leaveAway(_ session: GameSession) {
-    guard let absence = session.absence, absence.isAway else { return }
-    absence.isAway = false
+  func leaveDetached(_ session: GameSession) {
+    guard let detachment = session.detachment, detachment.isDetached else { return }
+    detachment.isDetached = false
     releaseAddress(of: session)
-    countAway(session, queued: 0)
+    countDetached(session, queued: 0)
     shared.away.decrement()
     if session.state == .concluded {
       concluded.leave(session)
       shared.concluded.decrement()
     } else {
-      away.leave(session)
+      detached.leave(session)
     }
     publishLongest()
-    absence.alarm.clear()
+    detachment.alarm.clear()
   }
 
   /// It has come here for a connection that does not take it up: it goes on without one.
-  func staysAway(_ session: GameSession) {
-    guard session.state == .detached || session.state == .concluded, session.absence?.isAway == false else {
+  func staysDetached(_ session: GameSession) {
+    guard session.state == .detached || session.state == .concluded, session.detachment?.isDetached == false
+    else {
       return
     }
-    enterAway(session)
-    goOnAway(session)
+    enterDetached(session)
+    goOnDetached(session)
   }
 
   /// The one that goes first. Of how many stays are over nothing but this keeps an app from making as many as it likes; so
   /// they take nobody's place who may still play.
-  var firstToGo: GameSession? { concluded.longest ?? away.longest }
+  var firstToGo: GameSession? { concluded.longest ?? detached.longest }
 
   func publishLongest() {
     let since = firstToGo.map { Int(clamping: $0.changedAt.nanoseconds) } ?? .max
     // Those of all loops come before the others.
-    shared.longestAway[index].set(concluded.longest == nil ? since : since - .max)
+    shared.longestDetached[index].set(concluded.longest == nil ? since : since - .max)
   }
 
   private func letGoLongestOfAll() {
-    let loops = shared.longestAway.indices.min { shared.longestAway[$0].value < shared.longestAway[$1].value }
+    let loops = shared.longestDetached.indices.min {
+      shared.longestDetached[$0].value < shared.longestDetached[$1].value
+    }
     if let loop = loops { shared.mailboxes[loop].post(.letGoLongest) }
   }
 
   /// One at a time: the next one may be another loop's.
   func letGoLongest() {
-    guard shared.away.value > mostAway else { return }
-    if let session = firstToGo { endAway(session, .letGo) }
-    if shared.away.value > mostAway { letGoLongestOfAll() }
+    guard shared.away.value > mostDetached else { return }
+    if let session = firstToGo { endDetached(session, .letGo) }
+    if shared.away.value > mostDetached { letGoLongestOfAll() }
   }
 
   /// A restart takes all connections at once, and those who played have not gone away by themselves: as many as were taken
   /// up may wait, however few `MAX_DETACHED` says.
-  private var mostAway: Int {
+  private var mostDetached: Int {
     isRestarting ? .max : max(settings.limits.detached, shared.takenUp.value)
   }
 
-  func endAllAway(_ reason: SessionEnd) {
-    while let session = firstToGo { endAway(session, reason) }
+  func endAllDetached(_ reason: SessionEnd) {
+    while let session = firstToGo { endDetached(session, reason) }
   }
 
   // MARK: Addresses
@@ -138,17 +141,17 @@ extension Loop {
   /// It counts for its player's address, beside the sessions that have a connection. Where these are too many the longest
   /// one goes.
   func countForAddress(_ session: GameSession) {
-    session.absence?.isCountedForAddress = true
+    session.detachment?.isCountedForAddress = true
     letGo(
-      shared.awayByAddress.enter(
+      shared.detachedByAddress.enter(
         reference(to: session.token), of: session.payer, isAttested: session.credential.isAttested,
         limit: settings.limits.connectionsPerAddress))
   }
 
   func releaseAddress(of session: GameSession) {
-    guard let absence = session.absence, absence.isCountedForAddress else { return }
-    absence.isCountedForAddress = false
-    shared.awayByAddress.leave(reference(to: session.token), of: session.payer)
+    guard let detachment = session.detachment, detachment.isCountedForAddress else { return }
+    detachment.isCountedForAddress = false
+    shared.detachedByAddress.leave(reference(to: session.token), of: session.payer)
   }
 
   /// Their address has too many.
@@ -165,32 +168,32 @@ extension Loop {
     kept?.willTry()
     defer { kept?.didTry() }
     let turn = conversation.proceedDetached(&session.game, on: self)
-    countAway(session, queued: session.game.queued)
+    countDetached(session, queued: session.game.queued)
     noteOptions(of: conversation)
     switch turn {
-    case .ends(let end): endAway(session, end)
+    case .ends(let end): endDetached(session, end)
     case .waits(let hasMore):
       accountBuffers(of: session)
       describeChanges(of: session, conversation)
       noteLeftOut(of: session)
       if hasMore { continueLater(session) }
-      armAway(session, conversation)
+      armDetached(session, conversation)
     }
   }
 
-  private func countAway(_ session: GameSession, queued: Int) {
+  private func countDetached(_ session: GameSession, queued: Int) {
     session.game.countBytes(in: counters)
-    guard let absence = session.absence, absence.countedQueue != queued else { return }
-    counters.queued.add(queued - absence.countedQueue)
-    absence.countedQueue = queued
+    guard let detachment = session.detachment, detachment.countedQueue != queued else { return }
+    counters.queued.add(queued - detachment.countedQueue)
+    detachment.countedQueue = queued
   }
 
-  private func armAway(_ session: GameSession, _ conversation: Conversation) {
+  private func armDetached(_ session: GameSession, _ conversation: Conversation) {
     let next = conversation.state.nextDeadline(
       keepAlive: settings.telnet.keepAlive, stallTimeout: settings.limits.writeStallTimeout, now: now)
     let due = min(expiry(of: session), next)
-    guard let absence = session.absence, due != absence.alarm.deadline else { return }
-    absence.alarm.set(at: due, for: session.token, in: wheel)
+    guard let detachment = session.detachment, due != detachment.alarm.deadline else { return }
+    detachment.alarm.set(at: due, for: session.token, in: wheel)
   }
 
   private func expiry(of session: GameSession) -> MonotonicTime {
@@ -198,28 +201,31 @@ extension Loop {
   }
 
   /// A reload may have made the time shorter, also of those who wait already.
-  func timeAway() {
+  func timeDetached() {
     sessions.forEach { session in
-      guard session.state == .detached || session.state == .concluded, let absence = session.absence else {
+      guard session.state == .detached || session.state == .concluded, let detachment = session.detachment
+      else {
         return
       }
       let expiry = expiry(of: session)
-      if expiry < absence.alarm.deadline { absence.alarm.set(at: expiry, for: session.token, in: wheel) }
+      if expiry < detachment.alarm.deadline {
+        detachment.alarm.set(at: expiry, for: session.token, in: wheel)
+      }
     }
   }
 
   func entryExpired(_ session: GameSession, tick: UInt64) {
-    guard let absence = session.absence,
-      absence.alarm.rings(tick: tick, for: session.token, in: wheel, now: now), session.connection == nil
+    guard let detachment = session.detachment,
+      detachment.alarm.rings(tick: tick, for: session.token, in: wheel, now: now), session.connection == nil
     else { return }
     let expiry = expiry(of: session)
-    if now >= expiry { return endAway(session, .expired) }
-    absence.alarm.set(at: expiry, for: session.token, in: wheel)
+    if now >= expiry { return endDetached(session, .expired) }
+    detachment.alarm.set(at: expiry, for: session.token, in: wheel)
     serve(session)
   }
 
   /// The end of a session that has no connection. What its player is still to read stays, unless nobody could ask for it.
-  func endAway(_ session: GameSession, _ reason: SessionEnd) {
+  func endDetached(_ session: GameSession, _ reason: SessionEnd) {
     let end = ConnectionEnd.session(reason)
     if !session.isOver { counters.noteStall(end) }
     if reason == .letGo || reason == .expired {
@@ -228,7 +234,7 @@ extension Loop {
     if !session.isOver { session.game.conversation?.state.over(reason) }
     if reason.leavesWord, !isDraining, !isStopped, !session.isOver {
       conclude(session, because: end)
-      countAway(session, queued: 0)
+      countDetached(session, queued: 0)
       session.game.leg = nil
       accountBuffers(of: session)
     } else {

@@ -37,18 +37,18 @@ extension Loop {
     case .cut(let cuts): carryOut(cuts)
     case .reload(let settings, let taken):
       self.settings = settings
-      timeAway()
+      timeDetached()
       taken.acknowledge(by: index)
     case .drain(let spread):
       isDraining = true
-      endAllAway(.draining)
+      endAllDetached(.draining)
       drain.begin(sessions: sessionTokens(), spread: spread, now: now)
     case .restart(let spread): beginRestart(spread: spread)
     case .abandon:
       isStopped = true
       connections.forEach { turn(of: $0) { $0.abandon() } }
       if isRestarting { handOverSessions() }
-      endAllAway(.draining)
+      endAllDetached(.draining)
     case .listSessions(let reply): reply(sessionDescriptions)
     case .close(let order): carryOut(order)
     case .pass(let latch): latch.countDown()
@@ -56,7 +56,7 @@ extension Loop {
     case .stop:
       isStopped = true
       connections.forEach { turn(of: $0) { $0.close() } }
-      endAllAway(.draining)
+      endAllDetached(.draining)
     }
   }
 

@@ -28,13 +28,13 @@ extension Loop {
   /// The `101` is out.
   func attach(_ session: GameSession, to connection: Connection) {
     let isNew = session.state == .opening
-    if !isNew { leaveAway(session) }
+    if !isNew { leaveDetached(session) }
     session.attach(to: connection, number: shared.nextSessionNumber(), now: now)
     noLongerPending(connection)
     (isNew ? counters.admitted : counters.resumed).add()
     shared.sessions.increment()
     if session.isOver { return }
-    letGo(shared.awayByAddress.attach(to: session.payer, limit: settings.limits.connectionsPerAddress))
+    letGo(shared.detachedByAddress.attach(to: session.payer, limit: settings.limits.connectionsPerAddress))
     enterAmongOthers(session)
   }
 
@@ -81,11 +81,11 @@ extension Loop {
     }
     defer { session.tellEnded() }
     switch state {
-    case .attached: shared.awayByAddress.detach(from: session.payer)
+    case .attached: shared.detachedByAddress.detach(from: session.payer)
     case .detached:
       releaseAddress(of: session)
-      guard session.absence?.isAway == true else { break }
-      away.leave(session)
+      guard session.detachment?.isDetached == true else { break }
+      detached.leave(session)
       concluded.enter(session)
       shared.concluded.increment()
       publishLongest()
@@ -103,7 +103,7 @@ extension Loop {
   /// Nobody can come back to it.
   func end(_ session: GameSession, because end: ConnectionEnd?) {
     conclude(session, because: end)
-    if session.state == .concluded { leaveAway(session) }
+    if session.state == .concluded { leaveDetached(session) }
     // Until here a connection has something to say to its player, and a drain waits for it.
     if session.state == .attached { shared.sessions.decrement() }
     if !session.end() { return }

@@ -55,7 +55,7 @@ extension Loop {
       changingHands = nil
     }
     guard session.state == .detached || session.state == .concluded else { return takeover.answer(.gone) }
-    leaveAway(session)
+    leaveDetached(session)
     if !session.isOver {
       for owner in session.credential.owners {
         shared.register.leave(reference(to: session.token), of: owner)
@@ -81,7 +81,7 @@ extension Loop {
     }
     if case .session(let parcel) = answer { adopt(parcel, as: session) }
     turn(of: connection) { $0.handedOver(answer, session) }
-    staysAway(session)
+    staysDetached(session)
   }
 
   /// Nobody waits for it any more: it goes on without a connection, here.
@@ -90,19 +90,19 @@ extension Loop {
     let session = GameSession(token: token, taking: parcel, counts: counters.sessions)
     sessions.insert(session, at: token)
     settle(session)
-    goOnAway(session)
+    goOnDetached(session)
   }
 
   /// What has come here goes on without a connection.
-  func goOnAway(_ session: GameSession) {
+  func goOnDetached(_ session: GameSession) {
     if !session.isOver { countForAddress(session) }
     session.game.conversation?.state.keepWithinRoom(now: now)
     accountBuffers(of: session)
     // It was in nobody's list for a moment, in which its key may have been revoked.
     if shared.isShutOut(session.credential) {
-      return endAway(session, .keyRevoked)
+      return endDetached(session, .keyRevoked)
     }
-    if !goesOn(session) { return endAway(session, .draining) }
+    if !goesOn(session) { return endDetached(session, .draining) }
     // It came behind the others.
     if isStopped { return handOverSessions() }
     serve(session)
@@ -129,7 +129,7 @@ extension Loop {
       shared.directory.place(id, at: place)
     }
     session.game.enter(poller, token: session.token)
-    if !isAwaited { enterAway(session) }
+    if !isAwaited { enterDetached(session) }
     carryOutOrders(on: session)
   }
 

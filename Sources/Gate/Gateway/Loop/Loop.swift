@@ -48,9 +48,9 @@ final class Loop {
   /// Those of them that have no connection.
   let continuingSessions = LaterList<GameSession>()
   /// Sessions without a connection, by how long.
-  var away = AwayList()
+  var detached = DetachedList()
   /// Those of them whose stay is over: the first to go.
-  var concluded = AwayList()
+  var concluded = DetachedList()
   /// The one that loses its connection to another one of the same app.
   var changingHands: GameSession?
   private var expired: [DeadlineWheel.Entry] = []
@@ -254,7 +254,7 @@ final class Loop {
     }
     // Nobody listens to these: they come behind all others, and one of them has its turn in any case.
     continuingSessions.takeEach(while: { shared.clock.monotonic() < end }) { session in
-      session.absence?.isContinuing = false
+      session.detachment?.isContinuing = false
       serve(session)
     }
   }

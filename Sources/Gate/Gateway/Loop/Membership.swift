@@ -51,8 +51,8 @@ extension Loop {
 
   /// The same for a session that has no connection.
   func continueLater(_ session: GameSession) {
-    guard let absence = session.absence, !absence.isContinuing else { return }
-    absence.isContinuing = true
+    guard let detachment = session.detachment, !detachment.isContinuing else { return }
+    detachment.isContinuing = true
     continuingSessions.append(session)
   }
 

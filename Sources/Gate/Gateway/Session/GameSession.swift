@@ -55,7 +55,7 @@ final class GameSession {
   private var latches: [CountDownLatch] = []
   var game = GameSide()
   /// Nil until it is without a connection for the first time, which most sessions never are.
-  private(set) var absence: Absence?
+  private(set) var detachment: Detachment?
   /// Its loop's.
   private let counts: SessionCounts
   /// Where it is counted.
@@ -93,7 +93,7 @@ final class GameSession {
     case .attached, .ended: fatalError("GameSession: attached in the state \(state)")
     }
     if self.number == 0 { self.number = number() }
-    absence?.lasted = now - changedAt
+    detachment?.lasted = now - changedAt
     state = .attached
     self.connection = connection
     source = connection.source
@@ -106,7 +106,7 @@ final class GameSession {
     state = isOver ? .concluded : .detached
     connection = nil
     changedAt = now
-    if absence == nil { absence = Absence() }
+    if detachment == nil { detachment = Detachment() }
   }
 
   /// The stay is over; false when it was already.
@@ -152,7 +152,7 @@ final class GameSession {
     changedAt = parcel.changedAt
     // Until it is attached, nobody is served for it.
     connection = nil
-    absence = Absence()
+    detachment = Detachment()
     subprotocol = parcel.subprotocol
     game = parcel.takeGame()
   }

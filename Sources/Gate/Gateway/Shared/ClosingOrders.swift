@@ -74,7 +74,7 @@ extension Loop {
     if let connection = session.connection {
       turn(of: connection) { $0.endFromOutside(end) }
     } else {
-      endAway(session, end)
+      endDetached(session, end)
     }
   }
 }

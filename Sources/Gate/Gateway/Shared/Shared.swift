@@ -75,10 +75,10 @@ final class Shared: Sendable {
   let takenUp = Counter()
   /// By loop, since when the first of them to go is so (nanoseconds of the monotonic clock; less than 0 where its stay is
   /// over).
-  let longestAway: [Counter]
+  let longestDetached: [Counter]
   /// How many sessions each loop has, as of its last turn.
   let sessionsByLoop: [Counter]
-  let awayByAddress = AwayByAddress()
+  let detachedByAddress = DetachedByAddress()
   let directory = SessionDirectory()
   let closing = ClosingOrders()
   /// Bytes of messages that all sessions keep.
@@ -106,7 +106,7 @@ final class Shared: Sendable {
   ) {
     self.clock = clock
     self.entropy = entropy
-    longestAway = mailboxes.map { _ in Counter(.max) }
+    longestDetached = mailboxes.map { _ in Counter(.max) }
     sessionsByLoop = mailboxes.map { _ in Counter() }
     self.store = store
     self.attestations = attestations

@@ -129,7 +129,7 @@ import Testing
     app.hear()
     #expect(app.head.contains("Portcullis-Error: key_unknown"))
     #expect(harness.shared.detached == 1 && harness.shared.sessions.value == 0)
-    #expect(harness.shared.awayByAddress.count == 1)
+    #expect(harness.shared.detachedByAddress.count == 1)
     app.vanish()
     try harness.reload(Self.key)
     try app.connect(fields: try key.fields())

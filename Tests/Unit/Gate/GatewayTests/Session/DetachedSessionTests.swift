@@ -71,14 +71,14 @@ import Testing
     try app.connect()
     app.vanish()
     harness.settle()
-    #expect(harness.shared.awayByAddress.count == 1)
+    #expect(harness.shared.detachedByAddress.count == 1)
     try app.call(at: 1)
     harness.loops[1].turn(waiting: 0)
     app.vanish()
     harness.loops[1].turn(waiting: 0)
     harness.settle()
     #expect(harness.shared.away.value == 1)
-    #expect(harness.shared.awayByAddress.count == 1)
+    #expect(harness.shared.detachedByAddress.count == 1)
     #expect(harness.loops[1].sessionDescriptions.first?.subprotocol == "portcullis.v1")
     for _ in 0..<40 { harness.pass(.seconds(31)) }
     harness.expectNothingLeft()
@@ -100,7 +100,7 @@ import Testing
     let found = harness.loops.flatMap { $0.sessionDescriptions.map(\.number) }.sorted()
     #expect(found == Array(numbers), sourceLocation: sourceLocation)
     #expect(harness.shared.sessions.value == attached, sourceLocation: sourceLocation)
-    #expect(harness.shared.awayByAddress.attachedCount == attached, sourceLocation: sourceLocation)
+    #expect(harness.shared.detachedByAddress.attachedCount == attached, sourceLocation: sourceLocation)
   }
 
   /// With a connection and without: the longest away go for those who lose theirs, and for those who begin to play.
@@ -148,16 +148,16 @@ import Testing
       try app.connect(at: number % 2, fields: key.fields())
       #expect(app.wasResumed)
     }
-    #expect(harness.shared.awayByAddress.attachedCount == 0)
+    #expect(harness.shared.detachedByAddress.attachedCount == 0)
     // One that plays has its connection, too, until its end is answered.
     let playing = TestApp(harness)
     try playing.connect(at: 1, fields: key.fields())
-    #expect(harness.shared.awayByAddress.attachedCount == 1)
+    #expect(harness.shared.detachedByAddress.attachedCount == 1)
     harness.game?.accept()
     harness.game?.callers.last?.close()
     for _ in 0..<4 { harness.turn() }
     #expect(harness.shared.sessions.value == 6)
-    #expect(harness.shared.awayByAddress.attachedCount == 0)
+    #expect(harness.shared.detachedByAddress.attachedCount == 0)
     let another = TestApp(harness)
     try another.connect(fields: key.fields())
     for _ in 0..<4 { harness.turn() }

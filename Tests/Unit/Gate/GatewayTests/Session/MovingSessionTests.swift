@@ -215,7 +215,7 @@ import Testing
     other.vanish()
     harness.loops[1].turn(waiting: 0)
     harness.settle()
-    #expect(harness.shared.away.value == 1 && harness.shared.awayByAddress.count == 1)
+    #expect(harness.shared.away.value == 1 && harness.shared.detachedByAddress.count == 1)
     let found = harness.loops[1].sessionDescriptions
     #expect(found.map(\.state) == [.detached] && found.allSatisfy { $0.bufferedBytes <= 4096 })
     try app.connect(at: 0)

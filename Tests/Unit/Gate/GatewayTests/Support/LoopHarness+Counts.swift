@@ -14,8 +14,8 @@ extension LoopHarness {
       "occupancy": shared.occupancy.value, "pending": shared.pending.value,
       "lingering": shared.lingering.value,
       "parting": shared.parting.value, "keys": shared.register.keyCount, "ids": shared.directory.count,
-      "addresses": shared.addressCounts.count, "away by address": shared.awayByAddress.count,
-      "attached by address": shared.awayByAddress.attachedCount,
+      "addresses": shared.addressCounts.count, "away by address": shared.detachedByAddress.count,
+      "attached by address": shared.detachedByAddress.attachedCount,
       "sessions in tables": loops.reduce(0) { $0 + $1.sessions.count },
       "connections in tables": loops.reduce(0) { $0 + $1.connections.count },
     ]

@@ -108,7 +108,7 @@ final class LoopHarness {
     for loop in loops {
       loop.connections.forEach { connection in loop.turn(of: connection) { $0.close() } }
       // Those that wait hold each other.
-      loop.endAllAway(.draining)
+      loop.endAllDetached(.draining)
       // Newcomers that are gone are passed over when their turn comes, so many in each.
       repeat { loop.turn(waiting: 0) } while !loop.newcomers.isEmpty
     }

@@ -7,7 +7,7 @@
 package import Addresses
 internal import Synchronization
 
-package final class AwayByAddress: Sendable {
+package final class DetachedByAddress: Sendable {
   private struct Entry {
     let session: SessionReference
     let isAttested: Bool

@@ -2,12 +2,12 @@
 internal import Scheduling
 internal import System
 
-final class Absence {
+final class Detachment {
   /// Among its loop's sessions without a connection, and counted as one of them. Who comes back is not, on the way from
   /// one connection to the next.
-  var isAway = false
+  var isDetached = false
   /// Its place among the loop's others.
-  var neighbours = AwayList.Neighbours()
+  var neighbours = DetachedList.Neighbours()
   /// When something is due.
   var alarm = Alarm()
   /// Among its loop's sessions that go on.
