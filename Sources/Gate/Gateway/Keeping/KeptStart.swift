@@ -150,9 +150,9 @@ final class KeptStart {
         do throws(TakingUp.Reason) {
           guard let content else { throw .deadly }
           let (kept, luggage) = try pack(of: content, slot)
-          let parcel = try taking.parcel(slot, kept, luggage, leg, now: shared.clock.monotonic())
+          let handover = try taking.handover(slot, kept, luggage, leg, now: shared.clock.monotonic())
           shared.takenUp.add()
-          loops[taken % loops.count].takeUp(parcel)
+          loops[taken % loops.count].takeUp(handover)
           taken += 1
         } catch {
           leg?.end()

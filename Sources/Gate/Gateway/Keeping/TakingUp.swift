@@ -57,9 +57,9 @@ struct TakingUp {
   let settings: LoopSettings
 
   /// - Parameter luggage: nil after a crash.
-  func parcel(
+  func handover(
     _ slot: Int, _ kept: KeptSession, _ luggage: SessionLuggage?, _ leg: KeptStart.Leg?, now: MonotonicTime
-  ) throws(Reason) -> SessionParcel {
+  ) throws(Reason) -> SessionHandover {
     guard let leg, leg.cookie == kept.description.leg else { throw .withoutLeg }
     guard !kept.description.isOver else { throw .over }
     guard let credential = credential(kept.description.credential) else { throw .shutOut }
@@ -86,7 +86,7 @@ struct TakingUp {
       socket: socket, waiting: taken.waiting,
       kept: KeptLeg(
         handle, description, taken.session.progress, isTakenUp: true, keeper: keeper))
-    return SessionParcel(
+    return SessionHandover(
       game, credential: credential, number: description.number, startedAt: min(description.startedAt, now),
       changedAt: taken.wasAttached ? now : min(description.changedAt, now), source: description.source)
   }
@@ -195,9 +195,9 @@ struct TakingUp {
 extension Loop {
   /// One of the process before lives here from now on, without a connection at first. It does not count for its address:
   /// all who played from there have lost their connections at once.
-  func takeUp(_ parcel: SessionParcel) {
+  func takeUp(_ handover: SessionHandover) {
     let token = sessions.reserve()
-    let session = GameSession(token: token, taking: parcel, counts: counters.sessions)
+    let session = GameSession(token: token, taking: handover, counts: counters.sessions)
     sessions.insert(session, at: token)
     settle(session)
     accountBuffers(of: session)

@@ -27,7 +27,7 @@ struct Takeover: Sendable {
 }
 
 enum TakeoverAnswer: Sendable {
-  case session(SessionParcel)
+  case session(SessionHandover)
   /// There is no such session for this app.
   case unknown
   /// A later upgrade of the same app has it.
@@ -63,11 +63,11 @@ extension Loop {
     }
     session.game.leave(poller)
     let ids = conversation.state.ids
-    let parcel = session.pack()
+    let handover = session.pack()
     release(session)
     // From here on all of it is the other loop's.
-    takeover.answer(.session(parcel))
-    // Behind the parcel: who finds the new place asks there behind it.
+    takeover.answer(.session(handover))
+    // Behind the handover: who finds the new place asks there behind it.
     let place = reference(to: takeover.session)
     for id in ids { shared.directory.move(id, from: place, to: takeover.by) }
   }
@@ -76,18 +76,18 @@ extension Loop {
   func handedOver(_ token: Token, _ answer: TakeoverAnswer) {
     guard let session = sessions.find(token), session.state == .opening, let connection = session.connection
     else {
-      if case .session(let parcel) = answer { shelter(parcel) }
+      if case .session(let handover) = answer { shelter(handover) }
       return
     }
-    if case .session(let parcel) = answer { adopt(parcel, as: session) }
+    if case .session(let handover) = answer { adopt(handover, as: session) }
     turn(of: connection) { $0.handedOver(answer, session) }
     staysDetached(session)
   }
 
   /// Nobody waits for it any more: it goes on without a connection, here.
-  private func shelter(_ parcel: SessionParcel) {
+  private func shelter(_ handover: SessionHandover) {
     let token = sessions.reserve()
-    let session = GameSession(token: token, taking: parcel, counts: counters.sessions)
+    let session = GameSession(token: token, taking: handover, counts: counters.sessions)
     sessions.insert(session, at: token)
     settle(session)
     goOnDetached(session)
@@ -108,8 +108,8 @@ extension Loop {
     serve(session)
   }
 
-  private func adopt(_ parcel: SessionParcel, as session: GameSession) {
-    session.take(parcel)
+  private func adopt(_ handover: SessionHandover, as session: GameSession) {
+    session.take(handover)
     settle(session, isAwaited: true)
   }
 

@@ -74,14 +74,14 @@ final class GameSession {
   }
 
   /// One that comes from another loop, while nobody waits for it here.
-  init(token: Token, taking parcel: SessionParcel, counts: SessionCounts) {
+  init(token: Token, taking handover: SessionHandover, counts: SessionCounts) {
     self.counts = counts
     self.token = token
-    credential = parcel.credential
-    source = parcel.source
-    startedAt = parcel.startedAt
-    changedAt = parcel.changedAt
-    take(parcel)
+    credential = handover.credential
+    source = handover.source
+    startedAt = handover.startedAt
+    changedAt = handover.changedAt
+    take(handover)
   }
 
   /// The connection carries it from now on.
@@ -143,29 +143,29 @@ final class GameSession {
   }
 
   /// Takes up what another token named so far, instead of opening a stay of its own.
-  func take(_ parcel: SessionParcel) {
+  func take(_ handover: SessionHandover) {
     guard state == .opening else { fatalError("GameSession: takes another one in the state \(state)") }
-    state = parcel.isOver ? .concluded : .detached
-    isOver = parcel.isOver
-    number = parcel.number
-    startedAt = parcel.startedAt
-    changedAt = parcel.changedAt
+    state = handover.isOver ? .concluded : .detached
+    isOver = handover.isOver
+    number = handover.number
+    startedAt = handover.startedAt
+    changedAt = handover.changedAt
     // Until it is attached, nobody is served for it.
     connection = nil
     detachment = Detachment()
-    subprotocol = parcel.subprotocol
-    game = parcel.takeGame()
+    subprotocol = handover.subprotocol
+    game = handover.takeGame()
   }
 
   /// All that is needed to go on elsewhere; there is nothing left here.
-  func pack() -> SessionParcel {
+  func pack() -> SessionHandover {
     guard state == .detached || state == .concluded else {
       fatalError("GameSession: packed in the state \(state)")
     }
     state = .ended
     var side = GameSide()
     swap(&side, &game)
-    return SessionParcel(self, side)
+    return SessionHandover(self, side)
   }
 
   /// Notes who waits for its end; false when there is nothing left to end.

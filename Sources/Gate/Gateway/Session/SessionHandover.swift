@@ -4,7 +4,7 @@ internal import Admission
 internal import PortcullisProtocol
 internal import Time
 
-final class SessionParcel: @unchecked Sendable {
+final class SessionHandover: @unchecked Sendable {
   private var game: GameSide?
   let credential: Credential
   let number: UInt64
