@@ -1,4 +1,4 @@
-/// What outlives the process, as this one finds it when it starts: the slots, the legs and the luggage of the one before, or
+/// What outlives the process, as this one finds it when it starts: the slots, the legs and the snapshot of the one before, or
 /// new and empty ones (docs/restarts.md, "What a restart keeps").
 ///
 /// Nothing is changed before loops are there to go on with it: a process that cannot start leaves all as it was.
@@ -86,7 +86,7 @@ final class KeptStart {
 
   /// - Parameters:
   ///   - slots: of the process before, if there was one.
-  ///   - over: its luggage.
+  ///   - over: its snapshot.
   ///   - legs: by slot.
   static func make(
     _ slots: consuming OwnedDescriptor?, _ over: consuming OwnedDescriptor?, _ legs: [Int: Leg],
@@ -115,7 +115,7 @@ final class KeptStart {
         do throws(SystemError) {
           packed = try HandoverReader(over)
         } catch {
-          log.luggageLost(error)
+          log.snapshotLost(error)
         }
       }
       return KeptStart(keeper, legs: legs, packed: packed, isAdopted: isAdopted, log: log)
@@ -129,7 +129,7 @@ final class KeptStart {
     }
   }
 
-  /// Slots and luggage.
+  /// Slots and snapshot.
   private static let ownDescriptors = 2
 
   // MARK: Taking up
@@ -149,8 +149,8 @@ final class KeptStart {
         let leg = legs.removeValue(forKey: slot)
         do throws(TakingUp.Reason) {
           guard let content else { throw .deadly }
-          let (kept, luggage) = try pack(of: content, slot)
-          let handover = try taking.handover(slot, kept, luggage, leg, now: shared.clock.monotonic())
+          let (kept, snapshot) = try pack(of: content, slot)
+          let handover = try taking.handover(slot, kept, snapshot, leg, now: shared.clock.monotonic())
           shared.takenUp.add()
           loops[taken % loops.count].takeUp(handover)
           taken += 1
@@ -174,28 +174,28 @@ final class KeptStart {
 
   private func pack(
     of content: SlotContent, _ slot: Int
-  ) throws(TakingUp.Reason) -> (KeptSession, SessionLuggage?) {
+  ) throws(TakingUp.Reason) -> (KeptSession, RestartSnapshot?) {
     switch content {
     case .free, .ending: throw .over
     case .unreadable(let error): throw .unreadable(error)
     case .kept(let session): return (session, nil)
     case .handedOver(let session):
       switch packed {
-      case .some(let packed): return (session, packed.luggage(of: slot, sequence: session.sequence))
+      case .some(let packed): return (session, packed.snapshot(of: slot, sequence: session.sequence))
       case nil: return (session, nil)
       }
     }
   }
 
-  /// From here on this process's luggage takes the place of the one before's, of which nothing is left to be read.
+  /// From here on this process's snapshot takes the place of the one before's, of which nothing is left to be read.
   func begin() throws(SystemError) {
     // What does not go on is gone before anybody is served.
     keeper.carryOutWaiting()
     do throws(SystemError) {
       try keeper.store.remove(.over)
-      try keeper.store.store(OwnedDescriptor.duplicate(keeper.luggage.descriptorNumber), as: .over)
+      try keeper.store.store(OwnedDescriptor.duplicate(keeper.snapshots.descriptorNumber), as: .over)
     } catch {
-      // Players come first: without luggage sessions go on as after a crash.
+      // Players come first: without snapshot sessions go on as after a crash.
       log.keepingFailed(error)
     }
     try keeper.start()

@@ -56,18 +56,18 @@ struct TakingUp {
   let shared: Shared
   let settings: LoopSettings
 
-  /// - Parameter luggage: nil after a crash.
+  /// - Parameter snapshot: nil after a crash.
   func handover(
-    _ slot: Int, _ kept: KeptSession, _ luggage: SessionLuggage?, _ leg: KeptStart.Leg?, now: MonotonicTime
+    _ slot: Int, _ kept: KeptSession, _ snapshot: RestartSnapshot?, _ leg: KeptStart.Leg?, now: MonotonicTime
   ) throws(Reason) -> SessionHandover {
     guard let leg, leg.cookie == kept.description.leg else { throw .withoutLeg }
     guard !kept.description.isOver else { throw .over }
     guard let credential = credential(kept.description.credential) else { throw .shutOut }
     let taken: Taken
-    if let luggage {
+    if let snapshot {
       var kept = kept
       kept.progress.bytesTaken = leg.bytesTaken ?? 0
-      taken = .packed(kept, luggage)
+      taken = .packed(kept, snapshot)
     } else {
       guard let recovery = CrashRecovery(kept, bytesTaken: leg.bytesTaken) else { throw .torn }
       taken = .crashed(recovery)
@@ -94,7 +94,7 @@ struct TakingUp {
   /// What is left of one.
   private enum Taken {
     /// After a restart, with all that it had.
-    case packed(KeptSession, SessionLuggage)
+    case packed(KeptSession, RestartSnapshot)
     /// After a crash.
     case crashed(CrashRecovery)
 
@@ -109,7 +109,7 @@ struct TakingUp {
     /// For the game, before anything else.
     var waiting: [UInt8] {
       switch self {
-      case .packed(_, let luggage): luggage.toGame
+      case .packed(_, let snapshot): snapshot.toGame
       case .crashed(let recovery): recovery.session.description.owed
       }
     }
@@ -130,20 +130,20 @@ struct TakingUp {
     var again = AgainCache(settings.packagesToldAgain, bufferBytes: limit)
     var state: ConversationState
     switch taken {
-    case .packed(_, let luggage):
-      guard let telnet = TelnetEngine(wanted, restoring: luggage.telnet) else {
+    case .packed(_, let snapshot):
+      guard let telnet = TelnetEngine(wanted, restoring: snapshot.telnet) else {
         throw .unreadable(.unfit(.place))
       }
-      again.restore(luggage.again)
+      again.restore(snapshot.again)
       state = ConversationState(
-        telnet, OutgoingLedger(limit: limit, again: again, restoring: luggage.outgoing, keepsAll: true),
-        IncomingLedger(restoring: luggage.incoming), charsets: shared.charsets, settings: settings,
-        queuedForGame: luggage.toGame.count, now: now)
+        telnet, OutgoingLedger(limit: limit, again: again, restoring: snapshot.outgoing, keepsAll: true),
+        IncomingLedger(restoring: snapshot.incoming), charsets: shared.charsets, settings: settings,
+        queuedForGame: snapshot.toGame.count, now: now)
       state.keepsAllUntil = now + ConversationState.returnTime
-      state.decoder.restore(heldWord: luggage.held)
-      state.text = luggage.text
-      state.unread = luggage.unread
-      if !luggage.unread.isEmpty { state.unreadUntil = now }
+      state.decoder.restore(heldWord: snapshot.held)
+      state.text = snapshot.text
+      state.unread = snapshot.unread
+      if !snapshot.unread.isEmpty { state.unreadUntil = now }
     case .crashed(let recovery):
       guard let telnet = TelnetEngine(wanted, restoring: recovery.telnet) else {
         throw .unreadable(.unfit(.place))

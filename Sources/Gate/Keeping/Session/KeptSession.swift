@@ -9,7 +9,7 @@ package struct KeptSession: Equatable, Sendable {
   package var writing: Int?
   /// The bytes that it has offered to the socket; 0 when none was.
   package var offered: Int
-  /// Grows with each change: luggage belongs to one of them.
+  /// Grows with each change: snapshot belongs to one of them.
   package var sequence: UInt64
 
   package init(

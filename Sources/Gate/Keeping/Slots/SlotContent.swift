@@ -4,7 +4,7 @@ package enum SlotContent: Equatable, Sendable {
   case free
   /// Its gate was killed, or died: see `CrashRecovery`.
   case kept(KeptSession)
-  /// Its gate has written luggage; without that it goes on as after a crash.
+  /// Its gate has written snapshot; without that it goes on as after a crash.
   case handedOver(KeptSession)
   /// Its session is over.
   case ending

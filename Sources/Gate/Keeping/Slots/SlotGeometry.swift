@@ -70,7 +70,7 @@ enum SlotState: UInt8 {
   case free = 0
   /// A session's, which its gate serves.
   case kept = 1
-  /// A session's, all of which went over: it has not moved since its luggage was written.
+  /// A session's, all of which went over: it has not moved since its snapshot was written.
   case handedOver = 2
   /// Its session is over, and the store may still hold its leg.
   case ending = 3

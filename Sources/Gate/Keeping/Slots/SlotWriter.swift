@@ -44,7 +44,7 @@ struct SlotWriter<Memory: SlotMemory>: ~Copyable, Sendable {
   init(continuing index: Int, of memory: Memory, _ image: SlotImage, _ session: KeptSession) {
     self.init(
       index, memory, owner: image.owner, sequence: image.sequence, coldCopy: image.coldCopy)
-    // What is under way of it stays so: bytes that were read and that telnet has not had are in the luggage, and lost if
+    // What is under way of it stays so: bytes that were read and that telnet has not had are in the snapshot, and lost if
     // this process is killed before telnet has had them.
     (reads, readsBegun) = (image.readsBegun &- (session.wasReading ? 1 : 0), image.readsBegun)
     (writes, writesBegun) = (image.writesBegun, image.writesBegun)

@@ -91,8 +91,8 @@ extension GateLogger {
     logger.notice("sessions_handed_over", metadata: ["sessions": "\(count)"])
   }
 
-  /// Without its luggage it goes on as after a crash.
-  package func luggageLost(slot: Int? = nil, _ error: SystemError) {
+  /// Without its snapshot it goes on as after a crash.
+  package func snapshotLost(slot: Int? = nil, _ error: SystemError) {
     logger.error(
       "luggage_lost", metadata: ["slot": "\(slot.map(String.init) ?? "all")", "reason": "\(error)"])
   }

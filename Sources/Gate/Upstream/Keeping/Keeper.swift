@@ -66,7 +66,7 @@ package final class Keeper: Sendable {
 
   package let slots: SlotFile
   /// For the next process.
-  package let luggage: Handover
+  package let snapshots: Handover
   package let store: any DescriptorKeeping
   package let log: GateLogger
   private let state = Monitor(State())
@@ -78,9 +78,9 @@ package final class Keeper: Sendable {
   /// Sessions that the next process has.
   package let handedOver = Count()
 
-  package init(_ slots: SlotFile, _ luggage: Handover, _ store: any DescriptorKeeping, log: GateLogger) {
+  package init(_ slots: SlotFile, _ snapshots: Handover, _ store: any DescriptorKeeping, log: GateLogger) {
     self.slots = slots
-    self.luggage = luggage
+    self.snapshots = snapshot
     self.store = store
     self.log = log
   }

@@ -167,7 +167,7 @@ package final class KeptLeg {
     handle.take()?.end()
   }
 
-  /// All that is the session's is in the luggage under this sequence: nothing of it changes any more.
+  /// All that is the session's is in the snapshot under this sequence: nothing of it changes any more.
   package func handOver(_ pack: (_ slot: Int, _ sequence: UInt64) -> Void) {
     guard let handle = handle.take() else { return }
     pack(slot, handle.sequence)

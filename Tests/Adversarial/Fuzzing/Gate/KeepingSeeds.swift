@@ -1,4 +1,4 @@
-/// Seeds of slots and luggage, as a session's program writes them: they carry checksums and lengths.
+/// Seeds of slots and snapshot, as a session's program writes them: they carry checksums and lengths.
 internal import Addresses
 internal import Bytes
 @testable internal import Keeping
@@ -75,7 +75,7 @@ extension SignedSeed {
 
   // MARK: Luggage
 
-  private static func luggage(_ change: (inout SessionLuggage) -> Void = { _ in }) -> [UInt8] {
+  private static func snapshot(_ change: (inout RestartSnapshot) -> Void = { _ in }) -> [UInt8] {
     var again = AgainCache(.usual, bufferBytes: 4000)
     again.noteGMCP(package: Array("Char.Vitals".utf8).span, data: Array(#"{"hp":1}"#.utf8).span)
     again.noteMSDP(data: Array(#"{"HEALTH":"1"}"#.utf8).span)
@@ -95,26 +95,26 @@ extension SignedSeed {
     telnet.body = [201, 0x41, 0x42]
     telnet.hello = Array("{}".utf8)
     telnet.reports = [[1, 0x41, 2, 0x42]]
-    var luggage = SessionLuggage(
+    var snapshot = RestartSnapshot(
       outgoing: outgoing.snapshot, incoming: incoming.snapshot, again: again.snapshot, telnet: telnet,
       held: 1 << 56 | 0xC3, unread: [255], text: Array("ok".utf8), toGame: [UInt8](repeating: 0x61, count: 14)
     )
-    change(&luggage)
-    return luggage.coded()
+    change(&snapshot)
+    return snapshot.coded()
   }
 
   static let luggages: [SignedSeed] = [
-    SignedSeed(.luggage, "accepted-luggage", luggage()),
+    SignedSeed(.luggage, "accepted-luggage", snapshot()),
     SignedSeed(
       .luggage, "accepted-empty-queue",
-      luggage {
+      snapshot {
         $0.incoming = IncomingLedger(taken: 7).snapshot
         $0.toGame = []
       }),
-    SignedSeed(.luggage, "refused-another-layout", [2] + luggage().dropFirst()),
-    SignedSeed(.luggage, "refused-queue", luggage { $0.toGame = [] }),
-    SignedSeed(.luggage, "refused-body", luggage { $0.telnet.state.bodyBytes = 9 }),
-    SignedSeed(.luggage, "refused-bytes-left-over", luggage() + [0]),
+    SignedSeed(.luggage, "refused-another-layout", [2] + snapshot().dropFirst()),
+    SignedSeed(.luggage, "refused-queue", snapshot { $0.toGame = [] }),
+    SignedSeed(.luggage, "refused-body", snapshot { $0.telnet.state.bodyBytes = 9 }),
+    SignedSeed(.luggage, "refused-bytes-left-over", snapshot() + [0]),
   ]
 }
 

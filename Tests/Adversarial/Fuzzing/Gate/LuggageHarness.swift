@@ -8,26 +8,26 @@ internal import Time
 
 enum LuggageHarness {
   static func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
-    let luggage: SessionLuggage
+    let snapshot: RestartSnapshot
     do throws(KeptError) {
-      luggage = try SessionLuggage(coded: bytes)
+      snapshot = try RestartSnapshot(coded: bytes)
     } catch {
       return .refused
     }
-    try require(luggage.coded() == bytes, "written again, it differs")
+    try require(snapshot.coded() == bytes, "written again, it differs")
     var again = AgainCache(.usual, bufferBytes: 1 << 20)
-    again.restore(luggage.again)
+    again.restore(snapshot.again)
     for message in again.messages() {
       try require(TelnetEngine.isJSON(message.span), "said again, it is no JSON")
     }
-    try checkMessages(OutgoingLedger(limit: 1 << 20, again: again, restoring: luggage.outgoing), luggage)
-    try checkQueue(luggage)
-    guard var telnet = TelnetEngine(TelnetSettings(), restoring: luggage.telnet) else {
+    try checkMessages(OutgoingLedger(limit: 1 << 20, again: again, restoring: snapshot.outgoing), snapshot)
+    try checkQueue(snapshot)
+    guard var telnet = TelnetEngine(TelnetSettings(), restoring: snapshot.telnet) else {
       throw BrokenProperty("no telnet")
     }
     SlotHarness.hear(&telnet)
     if var decoder = CharsetLibrary(opening: []).decoder(for: .utf8) {
-      decoder.restore(heldWord: luggage.held)
+      decoder.restore(heldWord: snapshot.held)
       var text: [UInt8] = []
       decoder.decode([0xBF, 0x61, 0x62, 0x63, 0x64].span, into: &text)
     }
@@ -35,7 +35,7 @@ enum LuggageHarness {
   }
 
   /// An app that has got nothing yet gets every number once, as a message or in a gap.
-  private static func checkMessages(_ ledger: consuming OutgoingLedger, _ luggage: SessionLuggage)
+  private static func checkMessages(_ ledger: consuming OutgoingLedger, _ snapshot: RestartSnapshot)
     throws(BrokenProperty)
   {
     var ledger = ledger
@@ -53,7 +53,7 @@ enum LuggageHarness {
       ledger.markMessageSent()
       number += 1
     }
-    try require(number == luggage.outgoing.last, "\(number) of \(luggage.outgoing.last) messages")
+    try require(number == snapshot.outgoing.last, "\(number) of \(snapshot.outgoing.last) messages")
     let last = ledger.last
     ledger.acknowledge(last)
     let left = ledger.bufferedBytes
@@ -61,10 +61,10 @@ enum LuggageHarness {
   }
 
   /// The game takes all of it, and all messages are handled.
-  private static func checkQueue(_ luggage: SessionLuggage) throws(BrokenProperty) {
-    var incoming = IncomingLedger(restoring: luggage.incoming)
-    try require(incoming.snapshot == luggage.incoming, "restored, the queue is another one")
-    incoming.accept(bytes: luggage.toGame.count, now: MonotonicTime(nanoseconds: 1))
+  private static func checkQueue(_ snapshot: RestartSnapshot) throws(BrokenProperty) {
+    var incoming = IncomingLedger(restoring: snapshot.incoming)
+    try require(incoming.snapshot == snapshot.incoming, "restored, the queue is another one")
+    incoming.accept(bytes: snapshot.toGame.count, now: MonotonicTime(nanoseconds: 1))
     try require(incoming.unhandled == 0, "\(incoming.unhandled) messages are never handled")
   }
 }

@@ -1,4 +1,4 @@
-/// The file of luggage between two processes: records that are there, cut off, of another time, not to be believed.
+/// The file of snapshot between two processes: records that are there, cut off, of another time, not to be believed.
 import Kit
 import System
 import Testing
@@ -6,12 +6,12 @@ import Testing
 @testable import Keeping
 
 @Suite struct HandoverTests {
-  private func luggage(_ seed: UInt64) throws -> SessionLuggage {
+  private func snapshot(_ seed: UInt64) throws -> RestartSnapshot {
     var random = SplitMix(seed: seed)
     var play = Play(client: nil)
     for _ in 0..<30 { play.play(.random(using: &random)) }
     play.detach()
-    let taken = play.luggage()
+    let taken = play.snapshot()
     return try #require(taken)
   }
 
@@ -21,36 +21,36 @@ import Testing
 
   @Test func eachOne() throws {
     let handover = try Handover.create()
-    for slot in 0..<50 { try handover.append(luggage(UInt64(slot)), slot: slot, sequence: UInt64(slot + 7)) }
+    for slot in 0..<50 { try handover.append(snapshot(UInt64(slot)), slot: slot, sequence: UInt64(slot + 7)) }
     // A later word counts.
-    try handover.append(luggage(100), slot: 3, sequence: 11)
+    try handover.append(snapshot(100), slot: 3, sequence: 11)
     let next = try HandoverReader(try OwnedDescriptor.duplicate(handover.descriptorNumber))
     let slots = next.slots
     #expect(slots == Array(0..<50))
     for slot in 0..<50 where slot != 3 {
-      let found = next.luggage(of: slot, sequence: UInt64(slot + 7))
-      #expect(try found == luggage(UInt64(slot)))
+      let found = next.snapshot(of: slot, sequence: UInt64(slot + 7))
+      #expect(try found == snapshot(UInt64(slot)))
     }
-    let third = next.luggage(of: 3, sequence: 11)
-    #expect(try third == luggage(100))
-    let isOld = next.luggage(of: 3, sequence: 10) != nil
-    let isNobodys = next.luggage(of: 50, sequence: 57) != nil
+    let third = next.snapshot(of: 3, sequence: 11)
+    #expect(try third == snapshot(100))
+    let isOld = next.snapshot(of: 3, sequence: 10) != nil
+    let isNobodys = next.snapshot(of: 50, sequence: 57) != nil
     #expect(!isOld && !isNobodys)
   }
 
-  /// Whatever byte of it is another one, and wherever it ends: a session's own luggage or none.
+  /// Whatever byte of it is another one, and wherever it ends: a session's own snapshot or none.
   @Test func broken() throws {
     let handover = try Handover.create()
-    for slot in 0..<2 { try handover.append(luggage(UInt64(slot)), slot: slot, sequence: 1) }
+    for slot in 0..<2 { try handover.append(snapshot(UInt64(slot)), slot: slot, sequence: 1) }
     let source = try OwnedDescriptor.duplicate(handover.descriptorNumber)
     let bytes = try source.read(try source.length(), at: 0)
-    let whole = try [luggage(0), luggage(1)]
+    let whole = try [snapshot(0), snapshot(1)]
     func look(_ bytes: [UInt8], allowing: (Int) -> Bool) throws {
       let file = try SharedMemory.file(name: "test")
       try file.write(bytes, at: 0)
       let next = try reader(file)
       for slot in 0..<2 {
-        let found = next.luggage(of: slot, sequence: 1)
+        let found = next.snapshot(of: slot, sequence: 1)
         #expect(found == nil || found == whole[slot] && allowing(slot))
       }
     }

@@ -198,29 +198,29 @@ struct Play: ~Copyable {
 
   // MARK: Going over
 
-  func luggage() -> SessionLuggage? {
+  func snapshot() -> RestartSnapshot? {
     guard let snapshot = telnet.snapshot else { return nil }
-    return SessionLuggage(
+    return RestartSnapshot(
       outgoing: outgoing.snapshot, incoming: incoming.snapshot, again: outgoing.again.snapshot,
       telnet: snapshot,
       held: decoder.heldWord, unread: unread, text: text, toGame: queue)
   }
 
   /// - Parameter address: where it was last played from, which its slot knows.
-  init?(_ luggage: SessionLuggage, address: String, now: MonotonicTime) {
+  init?(_ snapshot: RestartSnapshot, address: String, now: MonotonicTime) {
     var settings = Self.settings
     settings.address = Array(address.utf8)
-    guard let engine = TelnetEngine(settings, restoring: luggage.telnet) else { return nil }
+    guard let engine = TelnetEngine(settings, restoring: snapshot.telnet) else { return nil }
     var again = Self.again
-    again.restore(luggage.again)
+    again.restore(snapshot.again)
     telnet = engine
-    decoder = Self.decoder(Charset(named: luggage.telnet.charset) ?? .utf8)
-    decoder.restore(heldWord: luggage.held)
-    outgoing = OutgoingLedger(limit: Self.limit, again: again, restoring: luggage.outgoing)
-    incoming = IncomingLedger(restoring: luggage.incoming)
-    text = luggage.text
-    unread = luggage.unread
-    queue = luggage.toGame
+    decoder = Self.decoder(Charset(named: snapshot.telnet.charset) ?? .utf8)
+    decoder.restore(heldWord: snapshot.held)
+    outgoing = OutgoingLedger(limit: Self.limit, again: again, restoring: snapshot.outgoing)
+    incoming = IncomingLedger(restoring: snapshot.incoming)
+    text = snapshot.text
+    unread = snapshot.unread
+    queue = snapshot.toGame
     self.address = address
     self.now = now
   }

@@ -222,7 +222,7 @@ import Testing
     #expect(all.indices.filter { all[$0...].starts(with: accepted) } == [0])
   }
 
-  /// What telnet had no turn for at a restart goes over with the luggage, of which nothing is left behind a kill.
+  /// What telnet had no turn for at a restart goes over with the snapshot, of which nothing is left behind a kill.
   @Test func whatWasTakenAlongAndNotReadIsLostByAKill() throws {
     let (harness, store) = try start()
     let app = TestApp(harness)

@@ -84,13 +84,13 @@ final class Estate {
   let game: TestGame?
   /// Its slots as they were at that moment.
   let slots: OwnedDescriptor
-  let luggage: OwnedDescriptor
+  let snapshot: OwnedDescriptor
 
   /// The same with other slots.
   init(_ other: Estate, slots: consuming OwnedDescriptor) throws {
     (gate, clock, store, game) = (other.gate, other.clock, other.store, other.game)
     self.slots = slots
-    luggage = try OwnedDescriptor.duplicate(other.luggage.number)
+    snapshot = try OwnedDescriptor.duplicate(other.snapshot.number)
   }
 
   fileprivate init(_ harness: LoopHarness) throws {
@@ -107,7 +107,7 @@ final class Estate {
       if word != 0 { copy.store(word, at: index) }
     }
     slots = try OwnedDescriptor.duplicate(copy.descriptor.number)
-    luggage = try OwnedDescriptor.duplicate(keeper.luggage.descriptorNumber)
+    snapshot = try OwnedDescriptor.duplicate(keeper.snapshots.descriptorNumber)
   }
 }
 
@@ -145,11 +145,11 @@ extension KeptStart {
     _ configuration: GateConfiguration, _ store: MemoryDescriptors, _ estate: Estate?, _ log: GateLogger
   ) throws -> KeptStart? {
     var slots: OwnedDescriptor?
-    var luggage: OwnedDescriptor?
+    var snapshot: OwnedDescriptor?
     if let estate {
       slots = try OwnedDescriptor.duplicate(estate.slots.number)
-      luggage = try OwnedDescriptor.duplicate(estate.luggage.number)
+      snapshot = try OwnedDescriptor.duplicate(estate.snapshot.number)
     }
-    return make(slots, luggage, store.legs, store, limit: configuration.sessions.mostKept, log: log)
+    return make(slots, snapshot, store.legs, store, limit: configuration.sessions.mostKept, log: log)
   }
 }

@@ -1,4 +1,4 @@
-/// The luggage of all sessions in one file without a name, which the store holds between two processes: each loop appends what
+/// The snapshot of all sessions in one file without a name, which the store holds between two processes: each loop appends what
 /// its sessions have, and the next process takes up one after the other.
 ///
 /// | bytes | a record's |
@@ -6,8 +6,8 @@
 /// | 8 | checksum of all that follows |
 /// | 8 | sequence that the session's slot has |
 /// | 4 | slot |
-/// | 4 | how long the luggage is |
-/// | | the luggage |
+/// | 4 | how long the snapshot is |
+/// | | the snapshot |
 internal import Bytes
 internal import Synchronization
 package import System
@@ -33,8 +33,8 @@ package final class Handover: Sendable {
 
   /// From any thread. Where there is no memory for it nothing is appended, and the session goes on as after a crash.
   /// - Parameter sequence: of the session's slot, in which nothing changes any more.
-  package func append(_ luggage: SessionLuggage, slot: Int, sequence: UInt64) throws(SystemError) {
-    let record = HandoverRecord.coded(luggage.coded(), slot: slot, sequence: sequence)
+  package func append(_ snapshot: RestartSnapshot, slot: Int, sequence: UInt64) throws(SystemError) {
+    let record = HandoverRecord.coded(snapshot.coded(), slot: slot, sequence: sequence)
     try length.withLock { (length) throws(SystemError) in
       try file.write(record, at: length)
       length += record.count
@@ -64,18 +64,18 @@ package struct HandoverReader: ~Copyable {
 
   package var slots: [Int] { places.keys.sorted() }
 
-  /// The luggage of a slot that says it was handed over. Nil if there is none: none was written, it is of another time, or
+  /// The snapshot of a slot that says it was handed over. Nil if there is none: none was written, it is of another time, or
   /// it does not check.
-  package func luggage(of slot: Int, sequence: UInt64) -> SessionLuggage? {
+  package func snapshot(of slot: Int, sequence: UInt64) -> RestartSnapshot? {
     guard let place = places[slot], place.sequence == sequence,
       let record = try? file.read(place.count, at: place.start), record.count == place.count,
       HandoverRecord.checks(record)
     else { return nil }
-    return try? SessionLuggage(coded: Array(record[HandoverRecord.bytes...]))
+    return try? RestartSnapshot(coded: Array(record[HandoverRecord.bytes...]))
   }
 }
 
-/// What stands in front of each luggage.
+/// What stands in front of each snapshot.
 private struct HandoverRecord {
   let sequence: UInt64
   let slot: Int
@@ -95,12 +95,12 @@ private struct HandoverRecord {
     }
   }
 
-  static func coded(_ luggage: [UInt8], slot: Int, sequence: UInt64) -> [UInt8] {
-    var body = FieldWriter(capacity: bytes + luggage.count)
+  static func coded(_ snapshot: [UInt8], slot: Int, sequence: UInt64) -> [UInt8] {
+    var body = FieldWriter(capacity: bytes + snapshot.count)
     body.put(sequence)
     body.put(UInt32(slot))
-    body.put(UInt32(luggage.count))
-    body.put(bare: luggage)
+    body.put(UInt32(snapshot.count))
+    body.put(bare: snapshot)
     var record = FieldWriter(capacity: 8 + body.bytes.count)
     record.put(Checksum.of(body.bytes.span, seed: seed))
     record.put(bare: body.bytes)

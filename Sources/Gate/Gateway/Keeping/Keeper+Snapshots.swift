@@ -13,13 +13,13 @@ extension Keeper {
   /// Writes down all that the session has; nothing of it changes any more.
   func pack(_ session: GameSession) {
     guard let kept = session.game.kept, let conversation = session.game.conversation else { return }
-    let luggage = session.game.luggage(&conversation.state)
+    let snapshot = session.game.snapshot(&conversation.state)
     kept.handOver { slot, sequence in
-      guard let luggage else { return }
+      guard let snapshot else { return }
       do throws(SystemError) {
-        try self.luggage.append(luggage, slot: slot, sequence: sequence)
+        try self.snapshots.append(snapshot, slot: slot, sequence: sequence)
       } catch {
-        log.luggageLost(slot: slot, error)
+        log.snapshotLost(slot: slot, error)
       }
     }
     handedOver.increment()
@@ -28,12 +28,12 @@ extension Keeper {
 
 extension GameSide {
   /// Nil where it cannot go on as it is.
-  fileprivate func luggage(_ state: inout ConversationState) -> SessionLuggage? {
+  fileprivate func snapshot(_ state: inout ConversationState) -> RestartSnapshot? {
     state.noteQueued(upTo: state.toGame.count)
     let incoming = state.incoming.snapshot
     let waiting = queue + state.toGame
     guard let telnet = state.telnet.snapshot, waiting.count == incoming.waiting else { return nil }
-    return SessionLuggage(
+    return RestartSnapshot(
       outgoing: state.outgoing.snapshot, incoming: incoming, again: state.outgoing.again.snapshot,
       telnet: telnet, held: state.decoder.heldWord, unread: state.unread, text: state.text, toGame: waiting)
   }

@@ -1,9 +1,9 @@
-/// Luggage as bytes, in the first layout, and back from bytes that another program may have written.
+/// Snapshots as bytes, in the first layout, and back from bytes that another program may have written.
 internal import SessionWire
 internal import System
 internal import TelnetWire
 
-extension SessionLuggage {
+extension RestartSnapshot {
   static let layout: UInt8 = 1
 
   /// In time and memory proportional to what it has.

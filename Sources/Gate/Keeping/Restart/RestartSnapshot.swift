@@ -3,7 +3,7 @@
 package import SessionWire
 package import TelnetWire
 
-package struct SessionLuggage: Equatable, Sendable {
+package struct RestartSnapshot: Equatable, Sendable {
   package var outgoing: OutgoingSnapshot
   package var incoming: IncomingSnapshot
   package var again: AgainSnapshot

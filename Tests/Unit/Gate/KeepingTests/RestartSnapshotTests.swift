@@ -8,7 +8,7 @@ import Testing
 
 @testable import Keeping
 
-@Suite struct LuggageTests {
+@Suite struct RestartSnapshotTests {
   /// Two sessions hear and say the same; one of them goes over in the middle. From then on nobody can tell them apart.
   @Test(arguments: 0..<16) func goesOn(seed: UInt64) throws {
     var random = SplitMix(seed: seed)
@@ -16,13 +16,13 @@ import Testing
       var stays = Play(client: random.flip() ? nil : Play.Act.client(using: &random))
       for _ in 0..<Int.random(in: 0...80, using: &random) { stays.play(.random(using: &random)) }
       stays.detach()
-      let taken = stays.luggage()
-      let luggage = try #require(taken)
-      let coded = luggage.coded()
-      #expect(try SessionLuggage(coded: coded) == luggage)
-      var goes = try present(Play(luggage, address: stays.address, now: stays.now))
-      let over = goes.luggage()
-      let stayed = stays.luggage()
+      let taken = stays.snapshot()
+      let snapshot = try #require(taken)
+      let coded = snapshot.coded()
+      #expect(try RestartSnapshot(coded: coded) == snapshot)
+      var goes = try present(Play(snapshot, address: stays.address, now: stays.now))
+      let over = goes.snapshot()
+      let stayed = stays.snapshot()
       try #require(over == stayed, "seed \(seed), round \(round)")
       stays.seen = []
       for step in 0..<80 {
@@ -31,7 +31,7 @@ import Testing
         goes.play(act)
         let (left, right) = (stays.seen, goes.seen)
         try #require(left == right, "seed \(seed), round \(round), step \(step): \(act)")
-        let (one, other) = (stays.luggage(), goes.luggage())
+        let (one, other) = (stays.snapshot(), goes.snapshot())
         try #require(one == other, "seed \(seed), round \(round), step \(step): \(act)")
       }
     }
@@ -39,27 +39,27 @@ import Testing
 
   // MARK: Records of unknown origin
 
-  private func usual() throws -> SessionLuggage {
+  private func usual() throws -> RestartSnapshot {
     var random = SplitMix(seed: 77)
     var play = Play(client: Play.Act.client(using: &random))
     for _ in 0..<200 { play.play(.random(using: &random)) }
     play.detach()
-    let taken = play.luggage()
-    let luggage = try #require(taken)
-    try #require(!luggage.outgoing.records.isEmpty && !luggage.incoming.ends.isEmpty)
-    return luggage
+    let taken = play.snapshot()
+    let snapshot = try #require(taken)
+    try #require(!snapshot.outgoing.records.isEmpty && !snapshot.incoming.ends.isEmpty)
+    return snapshot
   }
 
-  /// Each byte changed, each length cut: an error, or luggage that a session can be made of.
+  /// Each byte changed, each length cut: an error, or snapshot that a session can be made of.
   @Test func eachByte() throws {
     let bytes = try usual().coded()
     for index in bytes.indices {
-      #expect(throws: KeptError.self) { try SessionLuggage(coded: Array(bytes[..<index])) }
+      #expect(throws: KeptError.self) { try RestartSnapshot(coded: Array(bytes[..<index])) }
       for change in [0x01, 0xFF] as [UInt8] {
         var broken = bytes
         broken[index] ^= change
-        guard let luggage = try? SessionLuggage(coded: broken) else { continue }
-        var play = try present(Play(luggage, address: "", now: MonotonicTime(nanoseconds: 1)))
+        guard let snapshot = try? RestartSnapshot(coded: broken) else { continue }
+        var play = try present(Play(snapshot, address: "", now: MonotonicTime(nanoseconds: 1)))
         for act in [
           Play.Act.attach(missing: 3), .send(messages: 30), .gameTakes(500), .hear([255, 240, 0x61]),
         ] {
@@ -67,8 +67,8 @@ import Testing
         }
       }
     }
-    #expect(throws: KeptError.trailingBytes) { try SessionLuggage(coded: bytes + [0]) }
-    #expect(throws: KeptError.unknownLayout(2)) { try SessionLuggage(coded: [2] + bytes.dropFirst()) }
+    #expect(throws: KeptError.trailingBytes) { try RestartSnapshot(coded: bytes + [0]) }
+    #expect(throws: KeptError.unknownLayout(2)) { try RestartSnapshot(coded: [2] + bytes.dropFirst()) }
   }
 
   @Test(
@@ -108,13 +108,13 @@ import Testing
 
   /// A buffer that is smaller than it was, and packages that are not chosen any more.
   @Test func otherSettings() throws {
-    let luggage = try usual()
+    let snapshot = try usual()
     var again = AgainCache(.usual, bufferBytes: 0)
-    again.restore(luggage.again)
+    again.restore(snapshot.again)
     #expect(again.bytes == 0)
-    let ledger = OutgoingLedger(limit: 100, again: again, restoring: luggage.outgoing)
+    let ledger = OutgoingLedger(limit: 100, again: again, restoring: snapshot.outgoing)
     let (bytes, last) = (ledger.bufferedBytes, ledger.last)
-    #expect(bytes <= 100 && last == luggage.outgoing.last)
+    #expect(bytes <= 100 && last == snapshot.outgoing.last)
   }
 
   @Test(
