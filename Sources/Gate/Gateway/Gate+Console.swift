@@ -28,7 +28,7 @@ extension Gate {
   package var connectionCount: Int { shared.occupancy.value }
 
   /// Sessions that outlive a restart.
-  package var keptCount: Int { shared.keeper?.used ?? 0 }
+  package var keptCount: Int { shared.storeClient?.used ?? 0 }
 
   /// Sessions on each loop, those included that are on their way to their `101`.
   package var sessionsByLoop: [Int] { shared.sessionsByLoop.map(\.value) }

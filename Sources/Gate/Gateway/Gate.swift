@@ -172,7 +172,7 @@ package final class Gate: Sendable {
         backends: prepared.backends,
         receipts: configuration.attest.receiptsPath.map { ReceiptFolder(path: $0) },
         pseudonyms: parts.pseudonyms, charsets: parts.charsets, devices: parts.devices,
-        keeper: prepared.kept?.keeper, log: GateLogger(parts.log),
+        storeClient: prepared.kept?.storeClient, log: GateLogger(parts.log),
         mailboxes: mailboxes)
       shared.certificates.watch(parts.tls.watched)
       shared.tellOfCertificates()
@@ -205,7 +205,7 @@ package final class Gate: Sendable {
         // they have accepted meanwhile.
         shared.abandonStart()
         for thread in threads { thread.join() }
-        shared.keeper?.stop()
+        shared.storeClient?.stop()
         shared.pool.stop()
         resolver?.stop()
         throw error
@@ -248,14 +248,14 @@ package final class Gate: Sendable {
   /// Closes what is left, and returns when all threads have ended. The store is the caller's to close.
   package func stop() {
     if keepsSessions { beginRestart(timeout: .zero) }
-    if shared.isRestarting.load(ordering: .relaxed) { shared.keeper?.handOver() }
+    if shared.isRestarting.load(ordering: .relaxed) { shared.storeClient?.handOver() }
     shared.postToAll(.abandon)
     let ended = threads.withLock { threads in
       defer { threads = [] }
       return threads
     }
     for thread in ended { thread.join() }
-    shared.keeper?.finish()
+    shared.storeClient?.finish()
     shared.pool.stop()
     housekeeper.stop()
     resolver?.stop()

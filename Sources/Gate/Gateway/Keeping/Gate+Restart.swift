@@ -11,7 +11,7 @@ internal import Upstream
 
 extension Gate {
   /// Whether sessions go on in a next process.
-  package var keepsSessions: Bool { shared.keeper != nil }
+  package var keepsSessions: Bool { shared.storeClient != nil }
 
   /// Nobody is accepted from now on, who comes waits for the next process. Sessions lose their connections, spread over a
   /// while; those that are kept are told to come back, the others end.
@@ -46,9 +46,11 @@ extension Gate {
       }
       pause.wait(until: SystemClock().monotonic() + Self.look)
     }
-    guard let keeper = shared.keeper else { return .done(ended: ended) }
+    guard let storeClient = shared.storeClient else { return .done(ended: ended) }
     let left = max(deadline - SystemClock().monotonic(), .milliseconds(100))
-    guard keeper.isEmpty(within: left), keeper.forgetAll(named: listeners) else { return .storeSilent }
+    guard storeClient.isEmpty(within: left), storeClient.forgetAll(named: listeners) else {
+      return .storeSilent
+    }
     return .done(ended: ended)
   }
 
@@ -58,8 +60,8 @@ extension Gate {
 extension Shared {
   /// The gate does not start: what is kept is left for one that does.
   func abandonStart() {
-    if let keeper {
-      keeper.handOver()
+    if let storeClient {
+      storeClient.handOver()
       postToAll(.restart(spread: .zero))
       postToAll(.abandon)
     } else {
@@ -68,7 +70,7 @@ extension Shared {
   }
 }
 
-extension Keeper {
+extension DescriptorStoreClient {
   /// All loops have ended: what was left to be told is told, and this was no start that died.
   func finish() {
     stop()

@@ -48,7 +48,7 @@ final class KeptStart {
     }
   }
 
-  let keeper: Keeper
+  let storeClient: DescriptorStoreClient
   let log: GateLogger
   /// By slot.
   private var legs: [Int: Leg] = [:]
@@ -57,9 +57,10 @@ final class KeptStart {
   private let isAdopted: Bool
 
   private init(
-    _ keeper: Keeper, legs: [Int: Leg], packed: consuming HandoverReader?, isAdopted: Bool, log: GateLogger
+    _ storeClient: DescriptorStoreClient, legs: [Int: Leg], packed: consuming HandoverReader?,
+    isAdopted: Bool, log: GateLogger
   ) {
-    self.keeper = keeper
+    self.storeClient = storeClient
     self.legs = legs
     self.packed = packed
     self.isAdopted = isAdopted
@@ -109,7 +110,7 @@ final class KeptStart {
         adopted = made
       }
       guard let adopted else { return nil }
-      let keeper = Keeper(adopted, try Handover.create(), store, log: log)
+      let storeClient = DescriptorStoreClient(adopted, try Handover.create(), store, log: log)
       var packed: HandoverReader?
       if let over {
         do throws(SystemError) {
@@ -118,7 +119,7 @@ final class KeptStart {
           log.snapshotLost(error)
         }
       }
-      return KeptStart(keeper, legs: legs, packed: packed, isAdopted: isAdopted, log: log)
+      return KeptStart(storeClient, legs: legs, packed: packed, isAdopted: isAdopted, log: log)
     } catch {
       log.keepingFailed(error)
       for (slot, leg) in legs {
@@ -136,15 +137,15 @@ final class KeptStart {
 
   /// Gives each session that goes on to a loop, none of which turns yet, and ends the others.
   func takeUp(_ shared: Shared, _ settings: LoopSettings, _ loops: [Loop]) {
-    let taking = TakingUp(keeper: keeper, shared: shared, settings: settings)
+    let taking = TakingUp(storeClient: storeClient, shared: shared, settings: settings)
     var (taken, ended) = (0, 0)
     if isAdopted {
-      let plan = keeper.slots.beginStart()
-      for slot in keeper.slots.used {
+      let plan = storeClient.slots.beginStart()
+      for slot in storeClient.slots.used {
         // Whatever this process dies of while it reads it, that counts against it; and it is not read again then.
-        keeper.slots.willTakeUp(slot)
-        defer { keeper.slots.didTakeUp(slot) }
-        let content = plan.dropped.contains(slot) ? nil : keeper.slots.content(of: slot)
+        storeClient.slots.willTakeUp(slot)
+        defer { storeClient.slots.didTakeUp(slot) }
+        let content = plan.dropped.contains(slot) ? nil : storeClient.slots.content(of: slot)
         if content == .free { continue }
         let leg = legs.removeValue(forKey: slot)
         do throws(TakingUp.Reason) {
@@ -156,7 +157,7 @@ final class KeptStart {
           taken += 1
         } catch {
           leg?.end()
-          keeper.discard(slot)
+          storeClient.discard(slot)
           if error == .over { continue }
           ended += 1
           log.sessionDropped(slot: slot, reason: error.word, detail: error.detail)
@@ -166,7 +167,7 @@ final class KeptStart {
     // Those of no slot.
     for (slot, leg) in legs {
       leg.end()
-      keeper.forget(slot)
+      storeClient.forget(slot)
     }
     legs = [:]
     if isAdopted { log.sessionsTakenUp(taken, ended: ended) }
@@ -190,14 +191,15 @@ final class KeptStart {
   /// From here on this process's snapshot takes the place of the one before's, of which nothing is left to be read.
   func begin() throws(SystemError) {
     // What does not go on is gone before anybody is served.
-    keeper.carryOutWaiting()
+    storeClient.carryOutWaiting()
     do throws(SystemError) {
-      try keeper.store.remove(.over)
-      try keeper.store.store(OwnedDescriptor.duplicate(keeper.snapshots.descriptorNumber), as: .over)
+      try storeClient.store.remove(.over)
+      try storeClient.store.store(
+        OwnedDescriptor.duplicate(storeClient.snapshots.descriptorNumber), as: .over)
     } catch {
       // Players come first: without snapshot sessions go on as after a crash.
       log.keepingFailed(error)
     }
-    try keeper.start()
+    try storeClient.start()
   }
 }

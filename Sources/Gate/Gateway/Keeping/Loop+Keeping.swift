@@ -18,16 +18,16 @@ extension Connection {
   /// Whether the leg of a session that is about to begin goes to the store first. One whose game may compress what it says
   /// does not: nobody could go on in the middle of a compressed stream.
   func mayKeep(_ admission: Admission) -> Bool {
-    loop.shared.keeper != nil && admission.choice.dialect == .portcullis && loop.settings.keepsSessions
+    loop.shared.storeClient != nil && admission.choice.dialect == .portcullis && loop.settings.keepsSessions
       && admission.session.game.leg != nil
   }
 
   /// Has the leg stored before the app hears of its session, which may be promised that then.
   func store(_ admission: Admission) {
     let (mailbox, token) = (loop.mailbox, admission.session.token)
-    let isAwaited = admission.session.game.reserve(loop.shared.keeper) { mailbox.post(.stored(token)) }
+    let isAwaited = admission.session.game.reserve(loop.shared.storeClient) { mailbox.post(.stored(token)) }
     guard isAwaited else { return perform(admission.machine.stored()) }
-    arm(at: loop.now + Keeper.patience)
+    arm(at: loop.now + DescriptorStoreClient.patience)
   }
 
   /// The store has answered, or has not in time: `KeptLeg.isSafe` says which.
@@ -46,12 +46,12 @@ extension Loop {
   /// A session that begins is kept if it can be resumed at all and a slot was free. One that is resumed and found none before
   /// may find one now; its leg is on the way then, and the app is promised nothing on this connection.
   func keep(_ session: GameSession, _ conversation: Conversation) {
-    guard let keeper = shared.keeper, conversation.isResumable, !isDraining, !session.isOver,
+    guard let storeClient = shared.storeClient, conversation.isResumable, !isDraining, !session.isOver,
       !session.game.waits, settings.keepsSessions, let cookie = session.game.legCookie
     else { return session.game.giveUpPlace() }
     let description = KeptDescription(session, conversation.state, leg: cookie)
     let progress = session.game.progress(of: conversation.state, bytesTaken: session.game.bytesTaken)
-    session.game.keep(description, progress, changes: conversation.state.changes, by: keeper)
+    session.game.keep(description, progress, changes: conversation.state.changes, by: storeClient)
   }
 
   /// Who carries it is new, or since when nobody does.
@@ -89,17 +89,20 @@ extension GameSide {
   }
 
   fileprivate mutating func keep(
-    _ description: KeptDescription, _ progress: KeptProgress, changes: UInt32, by keeper: Keeper
+    _ description: KeptDescription, _ progress: KeptProgress, changes: UInt32,
+    by storeClient: DescriptorStoreClient
   ) {
-    if !hasPlace { _ = reserve(keeper) {} }
+    if !hasPlace { _ = reserve(storeClient) {} }
     leg?.begin(description, progress, changes: changes)
   }
 
   /// False where there is nothing to wait for.
-  fileprivate mutating func reserve(_ keeper: Keeper?, answer: @escaping @Sendable () -> Void) -> Bool {
+  fileprivate mutating func reserve(
+    _ storeClient: DescriptorStoreClient?, answer: @escaping @Sendable () -> Void
+  ) -> Bool {
     let place: ReservedSlot? =
       switch leg {
-      case .some(let leg): keeper?.reserve(leg.socket, answer: answer)
+      case .some(let leg): storeClient?.reserve(leg.socket, answer: answer)
       case nil: nil
       }
     leg?.place = place

@@ -18,7 +18,7 @@ extension Loop {
   /// The last thing that happens to them here: all that is theirs goes to the next process, and their games notice nothing.
   func handOverSessions() {
     for session in sessionsDetached where session.isKept {
-      shared.keeper?.pack(session)
+      shared.storeClient?.pack(session)
       leaveDetached(session)
       if !session.isOver {
         for owner in session.credential.owners {

@@ -52,7 +52,7 @@ struct TakingUp {
     }
   }
 
-  let keeper: Keeper
+  let storeClient: DescriptorStoreClient
   let shared: Shared
   let settings: LoopSettings
 
@@ -74,10 +74,10 @@ struct TakingUp {
     }
     let description = taken.session.description
     let conversation = try conversation(taken, credential, now)
-    guard let handle = keeper.slots.takeUp(slot, as: taken.session), let socket = leg.take() else {
+    guard let handle = storeClient.slots.takeUp(slot, as: taken.session), let socket = leg.take() else {
       throw .withoutLeg
     }
-    keeper.noteTakenUp()
+    storeClient.noteTakenUp()
     var game = GameSide(
       bytesFromPlayer: taken.session.progress.bytesFromPlayer,
       bytesFromGame: taken.session.progress.bytesFromGame)
@@ -85,7 +85,7 @@ struct TakingUp {
     game.leg = BackendLeg(
       socket: socket, waiting: taken.waiting,
       kept: KeptLeg(
-        handle, description, taken.session.progress, isTakenUp: true, keeper: keeper))
+        handle, description, taken.session.progress, isTakenUp: true, storeClient: storeClient))
     return SessionHandover(
       game, credential: credential, number: description.number, startedAt: min(description.startedAt, now),
       changedAt: taken.wasAttached ? now : min(description.changedAt, now), source: description.source)

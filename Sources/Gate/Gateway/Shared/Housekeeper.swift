@@ -55,7 +55,7 @@ final class Housekeeper: Sendable {
       shared.devices?.attendRevocations(now: shared.clock.wall())
       if now >= goodFrom, !isGoodStart {
         isGoodStart = true
-        shared.keeper?.slots.endStart()
+        shared.storeClient?.slots.endStart()
       }
       if now >= nextTidying {
         shared.removeImports()

@@ -16,7 +16,7 @@ extension Shared {
     Numbers(
       counters: counters, occupancy: occupancy, pending: pending, sessions: sessions, away: away,
       concluded: concluded, lingering: lingering, buffers: buffers, register: register, pool: pool,
-      certificates: certificates, keptSessions: currentKeptSessions, keepingFailures: keeper?.failures,
+      certificates: certificates, keptSessions: currentKeptSessions, keepingFailures: storeClient?.failures,
       store: currentStoreStatistics, registry: devices?.registry.numbers ?? RegistryNumbers())
   }
 
@@ -26,7 +26,7 @@ extension Shared {
   func publishStoreStatistics() {
     let statistics = store.statistics
     storeStatistics.withLock { $0 = statistics }
-    keptSessions.store(keeper?.used ?? 0, ordering: .relaxed)
+    keptSessions.store(storeClient?.used ?? 0, ordering: .relaxed)
   }
 
   /// Of this moment, and on threads behind the loops, which may not take a lock that loops wait for, of some seconds ago.
@@ -36,7 +36,7 @@ extension Shared {
 
   /// In the same way.
   private var currentKeptSessions: Int {
-    Thread.niceness == 0 ? keeper?.used ?? 0 : keptSessions.load(ordering: .relaxed)
+    Thread.niceness == 0 ? storeClient?.used ?? 0 : keptSessions.load(ordering: .relaxed)
   }
 
   /// For the operator's page; counting and the log are others' business.

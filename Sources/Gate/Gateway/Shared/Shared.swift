@@ -56,7 +56,7 @@ final class Shared: Sendable {
   /// What those sessions are named by that are numbered from now on.
   let sessionNumbers: Sequence
   /// Nil where no session outlives the process.
-  let keeper: Keeper?
+  let storeClient: DescriptorStoreClient?
   /// What is kept goes on in the next process.
   let isRestarting = Atomic(false)
   /// The operator has whoever comes anew play elsewhere, until he takes that back.
@@ -101,7 +101,8 @@ final class Shared: Sendable {
     clock: any Clock, entropy: any Entropy, store: any AttestedKeyStore, attestations: AttestationVerifier,
     pool: RegistrationPool,
     backends: BackendDirectory, receipts: ReceiptFolder?, pseudonyms: PseudonymKey?,
-    charsets: CharsetLibrary, devices: Devices? = nil, keeper: Keeper? = nil, log: GateLogger,
+    charsets: CharsetLibrary, devices: Devices? = nil, storeClient: DescriptorStoreClient? = nil,
+    log: GateLogger,
     mailboxes: [Mailbox]
   ) {
     self.clock = clock
@@ -117,8 +118,8 @@ final class Shared: Sendable {
     self.charsets = charsets
     telnetCharsets = TelnetCharsets(charsets)
     self.devices = devices
-    self.keeper = keeper
-    sessionNumbers = Sequence(after: keeper?.slots.highestNumber ?? 0)
+    self.storeClient = storeClient
+    sessionNumbers = Sequence(after: storeClient?.slots.highestNumber ?? 0)
     self.log = log
     self.mailboxes = mailboxes
     challenges = ChallengeIssuer(loops: mailboxes.count, clock: clock, entropy: entropy)
@@ -200,7 +201,7 @@ final class Shared: Sendable {
   /// A number that no session had, also in a process before this one.
   func nextSessionNumber() -> UInt64 {
     let number = sessionNumbers.next()
-    keeper?.noteNumber(number)
+    storeClient?.noteNumber(number)
     return number
   }
 

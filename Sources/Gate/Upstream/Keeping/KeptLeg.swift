@@ -12,7 +12,7 @@ internal import System
 
 package final class KeptLeg {
   package let slot: Int
-  private let keeper: Keeper
+  private let storeClient: DescriptorStoreClient
   /// Nil once the slot says for good what the next process is to do with it.
   private var handle: SlotHandle?
   private var description: KeptDescription
@@ -35,7 +35,7 @@ package final class KeptLeg {
   ///   - isTakenUp: it is of the process before.
   package init(
     _ handle: consuming SlotHandle, _ description: KeptDescription, _ progress: KeptProgress,
-    changes: UInt32 = 0, isTakenUp: Bool = false, keeper: Keeper
+    changes: UInt32 = 0, isTakenUp: Bool = false, storeClient: DescriptorStoreClient
   ) {
     slot = handle.index
     self.handle = consume handle
@@ -44,13 +44,13 @@ package final class KeptLeg {
     bytesTaken = progress.bytesTaken
     self.changes = changes
     isTried = !isTakenUp
-    self.keeper = keeper
+    self.storeClient = storeClient
   }
 
   /// Whether the next process will have it, if this one ends in good order.
-  package var isGood: Bool { !isRetired && keeper.holds(slot) }
+  package var isGood: Bool { !isRetired && storeClient.holds(slot) }
   /// Whether it will have it even if this one is killed now.
-  package var isSafe: Bool { !isRetired && keeper.hasConfirmed(slot) }
+  package var isSafe: Bool { !isRetired && storeClient.hasConfirmed(slot) }
 
   // MARK: Reading
 
@@ -176,10 +176,10 @@ package final class KeptLeg {
 
   /// The socket is about to be closed here. The store has a duplicate, so its game would not hear of that.
   package func end(_ socket: borrowing Socket) {
-    if keeper.isHandingOver, !isRetired { return }
+    if storeClient.isHandingOver, !isRetired { return }
     retire()
     socket.end()
-    keeper.release(slot)
+    storeClient.release(slot)
   }
 }
 

@@ -5,29 +5,30 @@ package import Sockets
 /// The leg's, until it is filled.
 package final class ReservedSlot {
   private let index: Int
-  private let keeper: Keeper
+  private let storeClient: DescriptorStoreClient
   /// Whether the store's answer is worth waiting for.
   package let isAwaited: Bool
 
-  package init(_ index: Int, isAwaited: Bool, keeper: Keeper) {
+  package init(_ index: Int, isAwaited: Bool, storeClient: DescriptorStoreClient) {
     self.index = index
     self.isAwaited = isAwaited
-    self.keeper = keeper
+    self.storeClient = storeClient
   }
 
   package func fill(
     _ description: KeptDescription, _ progress: KeptProgress, changes: UInt32
   ) -> KeptLeg {
     KeptLeg(
-      keeper.slots.fill(index, description, progress), description, progress, changes: changes, keeper: keeper
+      storeClient.slots.fill(index, description, progress), description, progress, changes: changes,
+      storeClient: storeClient
     )
   }
 
-  func giveUp() { keeper.release(index) }
+  func giveUp() { storeClient.release(index) }
 
   /// No session comes of it; the store's duplicate would keep the game from hearing that.
   package func end(_ socket: borrowing Socket) {
     socket.end()
-    keeper.release(index)
+    storeClient.release(index)
   }
 }

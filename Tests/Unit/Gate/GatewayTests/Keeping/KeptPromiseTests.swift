@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  private func carryOut(_ harness: LoopHarness) { harness.shared.keeper?.carryOutWaiting() }
+  private func carryOut(_ harness: LoopHarness) { harness.shared.storeClient?.carryOutWaiting() }
 
   private func kept(_ app: TestApp) -> String? {
     app.events.first.flatMap { TestApp.member("kept", of: $0) }
@@ -84,7 +84,7 @@ import Testing
     #expect(store.names == ["s000", "slot"])
     let next = try again(estate, store)
     next.turn()
-    #expect(next.loop.sessionDescriptions.isEmpty && next.shared.keeper?.used == 0)
+    #expect(next.loop.sessionDescriptions.isEmpty && next.shared.storeClient?.used == 0)
     #expect(store.names == ["slot"])
     caller.hear()
     #expect(caller.hasEnded)
@@ -143,7 +143,7 @@ import Testing
     app.vanish()
     harness.settle()
     #expect(store.said == ["+slot", "+s000", "-s000"])
-    #expect(harness.shared.keeper?.used == 0)
+    #expect(harness.shared.storeClient?.used == 0)
     caller.hear()
     #expect(caller.hasEnded)
     // And the slot is another one's.
@@ -184,7 +184,7 @@ import Testing
     turn(harness, app)
     #expect(app.head.contains("Portcullis-Error: key_revoked"))
     harness.settle()
-    #expect(store.names == ["slot"] && harness.shared.keeper?.used == 0)
+    #expect(store.names == ["slot"] && harness.shared.storeClient?.used == 0)
     caller.hear()
     #expect(caller.hasEnded)
   }
@@ -203,7 +203,7 @@ import Testing
     turn(harness, app)
     #expect(app.head.hasPrefix("HTTP/1.1 101") && app.text == "closed today\r\n" && app.closeCode != nil)
     harness.settle()
-    #expect(store.names == ["slot"] && harness.shared.keeper?.used == 0)
+    #expect(store.names == ["slot"] && harness.shared.storeClient?.used == 0)
   }
 
   @Test func withoutAStoreNothingIsWaitedFor() throws {

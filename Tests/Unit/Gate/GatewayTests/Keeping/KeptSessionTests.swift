@@ -402,7 +402,7 @@ import Testing
     try second.connect()
     #expect(member("kept", second) == "false")
     #expect(harness.events.filter { $0 == "keeping_failed" }.count == 1)
-    #expect(harness.shared.keeper?.failures.value == 1)
+    #expect(harness.shared.storeClient?.failures.value == 1)
     let caller = try caller(harness)
     first.type("look\r\n")
     for _ in 0..<3 { harness.turn() }

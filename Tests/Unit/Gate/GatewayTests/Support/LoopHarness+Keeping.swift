@@ -98,8 +98,8 @@ final class Estate {
     clock = harness.clock
     store = harness.store
     game = harness.game
-    let keeper = try #require(harness.shared.keeper)
-    let number = keeper.slots.descriptorNumber
+    let storeClient = try #require(harness.shared.storeClient)
+    let number = storeClient.slots.descriptorNumber
     let before = try SharedMemory.adopt(OwnedDescriptor.duplicate(number), limit: 1 << 24)
     let copy = try SharedMemory.create(name: "copy", wordCount: before.wordCount)
     for index in 0..<before.wordCount {
@@ -107,7 +107,7 @@ final class Estate {
       if word != 0 { copy.store(word, at: index) }
     }
     slots = try OwnedDescriptor.duplicate(copy.descriptor.number)
-    snapshot = try OwnedDescriptor.duplicate(keeper.snapshots.descriptorNumber)
+    snapshot = try OwnedDescriptor.duplicate(storeClient.snapshots.descriptorNumber)
   }
 }
 
@@ -116,7 +116,7 @@ extension LoopHarness {
   func kill() throws -> Estate {
     let estate = try Estate(self)
     // What it does from here on is done to memory that nobody looks at.
-    shared.keeper?.handOver()
+    shared.storeClient?.handOver()
     leave()
     return estate
   }
@@ -127,7 +127,7 @@ extension LoopHarness {
     for loop in loops { loop.receive(.restart(spread: .seconds(1))) }
     pass(.milliseconds(500))
     pass(.seconds(1))
-    shared.keeper?.handOver()
+    shared.storeClient?.handOver()
     leave()
     return try Estate(self)
   }

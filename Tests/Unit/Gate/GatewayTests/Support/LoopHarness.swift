@@ -93,7 +93,8 @@ final class LoopHarness {
       clock: clock, entropy: SeededEntropy(1), store: lateStore ?? store,
       attestations: AttestationVerifier(root: root), pool: try RegistrationPool(threads: 1),
       backends: BackendDirectory(target: configuration.backend.target), receipts: nil,
-      pseudonyms: nil, charsets: CharsetLibrary(opening: []), devices: devices, keeper: kept?.keeper,
+      pseudonyms: nil, charsets: CharsetLibrary(opening: []), devices: devices,
+      storeClient: kept?.storeClient,
       log: logger, mailboxes: mailboxes)
     let loopSettings = LoopSettings(configuration, policy: configuration.attestationPolicy, tls: tls)
     loops = try mailboxes.indices.map { [shared] index in
@@ -163,7 +164,7 @@ final class LoopHarness {
   /// Each loop turns once, and whoever keeps descriptors is told what is new.
   func turn() {
     for loop in loops { loop.turn(waiting: 0) }
-    shared.keeper?.carryOutWaiting()
+    shared.storeClient?.carryOutWaiting()
   }
 
   func pass(_ duration: Duration) {

@@ -27,7 +27,7 @@ package protocol DescriptorKeeping: Sendable {
 
 extension DescriptorStore: DescriptorKeeping {}
 
-package final class Keeper: Sendable {
+package final class DescriptorStoreClient: Sendable {
   private enum Job: Sendable {
     case store(Duplicate, slot: Int, answer: @Sendable () -> Void)
     case remove(slot: Int)
@@ -115,7 +115,7 @@ package final class Keeper: Sendable {
         signal.all()
         return !Self.isAhead(&state.silentUntil)
       }
-      return ReservedSlot(slot, isAwaited: isAwaited, keeper: self)
+      return ReservedSlot(slot, isAwaited: isAwaited, storeClient: self)
     } catch {
       slots.release(slot)
       return nil

@@ -9,7 +9,7 @@ internal import Telemetry
 internal import TelnetWire
 internal import Upstream
 
-extension Keeper {
+extension DescriptorStoreClient {
   /// Writes down all that the session has; nothing of it changes any more.
   func pack(_ session: GameSession) {
     guard let kept = session.game.kept, let conversation = session.game.conversation else { return }
