@@ -7,7 +7,7 @@ package struct BackendLeg: ~Copyable {
   package let socket: Socket
   package private(set) var unsent: SendQueue
   /// Nil unless the leg outlives the process.
-  package var kept: KeptLeg?
+  package var kept: PersistedLeg?
   /// On its way to the store, while its session has not begun.
   package var place: ReservedSlot?
   /// There may be bytes to read: set by the poller's report, cleared by a read that took all there was.
@@ -23,7 +23,7 @@ package struct BackendLeg: ~Copyable {
 
   /// One that outlived the process before.
   /// - Parameter waiting: what the game has not taken yet.
-  package init(socket: consuming Socket, waiting: [UInt8], kept: KeptLeg) {
+  package init(socket: consuming Socket, waiting: [UInt8], kept: PersistedLeg) {
     self.socket = socket
     unsent = SendQueue(waiting)
     self.kept = kept

@@ -45,7 +45,7 @@ extension GameSide {
   }
 
   @inline(__always)
-  private func hasNews(_ state: borrowing ConversationState, _ kept: KeptLeg) -> Bool {
+  private func hasNews(_ state: borrowing ConversationState, _ kept: PersistedLeg) -> Bool {
     state.toGame.count > state.noted || state.changes != kept.changes
   }
 
@@ -78,7 +78,7 @@ extension GameSide {
   }
 
   /// Nil unless the session outlives the process.
-  var kept: KeptLeg? {
+  var kept: PersistedLeg? {
     switch leg {
     case .some(let leg): leg.kept
     case nil: nil

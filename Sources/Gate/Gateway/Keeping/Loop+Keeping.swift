@@ -30,7 +30,7 @@ extension Connection {
     arm(at: loop.now + DescriptorStoreClient.patience)
   }
 
-  /// The store has answered, or has not in time: `KeptLeg.isSafe` says which.
+  /// The store has answered, or has not in time: `PersistedLeg.isSafe` says which.
   func stored(_ session: GameSession) {
     guard case .admission(let admission) = stage, admission.session === session else { return }
     // As after the game's answer: a drain may have begun meanwhile.

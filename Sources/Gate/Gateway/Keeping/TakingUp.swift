@@ -84,7 +84,7 @@ struct TakingUp {
     game.conversation = conversation
     game.leg = BackendLeg(
       socket: socket, waiting: taken.waiting,
-      kept: KeptLeg(
+      kept: PersistedLeg(
         handle, description, taken.session.progress, isTakenUp: true, storeClient: storeClient))
     return SessionHandover(
       game, credential: credential, number: description.number, startedAt: min(description.startedAt, now),

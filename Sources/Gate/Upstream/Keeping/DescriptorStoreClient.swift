@@ -2,7 +2,7 @@
 /// for the next process.
 ///
 /// A loop never waits for that thread: it hands over a duplicate of a leg, or the number of a slot that nobody uses any
-/// more. What a session notes in its slot is its loop's own business (`KeptLeg`). A slot is somebody else's only when the
+/// more. What a session notes in its slot is its loop's own business (`PersistedLeg`). A slot is somebody else's only when the
 /// store was told to forget the leg before, as a store keeps two descriptors of one name side by side.
 ///
 /// An app is promised that its session is kept (`"kept":true`) only when the store has confirmed the leg. So the leg goes there

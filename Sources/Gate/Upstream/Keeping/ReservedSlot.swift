@@ -17,8 +17,8 @@ package final class ReservedSlot {
 
   package func fill(
     _ description: KeptDescription, _ progress: KeptProgress, changes: UInt32
-  ) -> KeptLeg {
-    KeptLeg(
+  ) -> PersistedLeg {
+    PersistedLeg(
       storeClient.slots.fill(index, description, progress), description, progress, changes: changes,
       storeClient: storeClient
     )

@@ -33,8 +33,8 @@ import Testing
     return try #require(game.callers.indices.contains(index) ? game.callers[index] : nil)
   }
 
-  private func kept(_ harness: LoopHarness) throws -> KeptLeg {
-    var found: KeptLeg?
+  private func kept(_ harness: LoopHarness) throws -> PersistedLeg {
+    var found: PersistedLeg?
     for loop in harness.loops { loop.sessions.forEach { found = found ?? $0.game.kept } }
     return try #require(found)
   }

@@ -10,7 +10,7 @@ package import Keeping
 package import Sockets
 internal import System
 
-package final class KeptLeg {
+package final class PersistedLeg {
   package let slot: Int
   private let storeClient: DescriptorStoreClient
   /// Nil once the slot says for good what the next process is to do with it.
