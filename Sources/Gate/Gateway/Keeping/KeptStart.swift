@@ -137,7 +137,7 @@ final class KeptStart {
 
   /// Gives each session that goes on to a loop, none of which turns yet, and ends the others.
   func takeUp(_ shared: Shared, _ settings: LoopSettings, _ loops: [Loop]) {
-    let taking = TakingUp(storeClient: storeClient, shared: shared, settings: settings)
+    let taking = Restore(storeClient: storeClient, shared: shared, settings: settings)
     var (taken, ended) = (0, 0)
     if isAdopted {
       let plan = storeClient.slots.beginStart()
@@ -148,7 +148,7 @@ final class KeptStart {
         let content = plan.dropped.contains(slot) ? nil : storeClient.slots.content(of: slot)
         if content == .free { continue }
         let leg = legs.removeValue(forKey: slot)
-        do throws(TakingUp.Reason) {
+        do throws(Restore.Reason) {
           guard let content else { throw .deadly }
           let (kept, snapshot) = try pack(of: content, slot)
           let handover = try taking.handover(slot, kept, snapshot, leg, now: shared.clock.monotonic())
@@ -175,7 +175,7 @@ final class KeptStart {
 
   private func pack(
     of content: SlotContent, _ slot: Int
-  ) throws(TakingUp.Reason) -> (KeptSession, RestartSnapshot?) {
+  ) throws(Restore.Reason) -> (KeptSession, RestartSnapshot?) {
     switch content {
     case .free, .ending: throw .over
     case .unreadable(let error): throw .unreadable(error)

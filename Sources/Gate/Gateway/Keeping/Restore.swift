@@ -20,7 +20,7 @@ internal import TLS
 internal import TelnetWire
 internal import Upstream
 
-struct TakingUp {
+struct Restore {
   /// Why one does not go on.
   enum Reason: Error, Equatable {
     /// It was over already.
