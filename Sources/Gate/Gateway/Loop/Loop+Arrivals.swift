@@ -1,4 +1,4 @@
-/// Newcomers at a loop's door: taken in, or closed before the handshake when a limit says so.
+/// PendingQueue at a loop's door: taken in, or closed before the handshake when a limit says so.
 internal import Addresses
 internal import Admission
 internal import Configuration
@@ -52,8 +52,8 @@ extension Loop {
       connection.close()
       return
     }
-    newcomers.entered(connection, in: connections)
-    if pending > limits.pending, let oldest = newcomers.oldestPending(in: connections) {
+    pendingQueue.entered(connection, in: connections)
+    if pending > limits.pending, let oldest = pendingQueue.oldestPending(in: connections) {
       turn(of: oldest) { $0.evict() }
     }
   }

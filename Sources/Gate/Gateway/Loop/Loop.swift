@@ -58,7 +58,7 @@ final class Loop {
   /// exclusivity.
   private var hasExpired = false
   private var requestNumber: UInt64 = 0
-  let newcomers = Newcomers<Connection>()
+  let pendingQueue = PendingQueue<Connection>()
   private let closedInThisTurn = LaterList<Connection>()
   var isStopped = false
   /// A signal of the mailbox has come that is not cleared yet.
@@ -95,7 +95,7 @@ final class Loop {
     while !isStopped || connections.count > 0 { turn(waiting: mailbox.prepareToWait() ? sleepTime() : 0) }
     mailbox.close()
     // A connection that was closed while it waited for its turn stands here still, and holds its loop.
-    newcomers.forget()
+    pendingQueue.forget()
     continuing.forget()
     continuingSessions.forget()
   }
@@ -114,7 +114,7 @@ final class Loop {
       receive(message)
       lookUp()
     }
-    takeNewcomers { connection in
+    takePending { connection in
       turn(of: connection) { $0.proceed() }
       lookUp()
     }
@@ -124,7 +124,7 @@ final class Loop {
     advanceDrain()
     sweep()
     commitGathered()
-    counters.newcomersWaiting.set(newcomers.waitingCount)
+    counters.newcomersWaiting.set(pendingQueue.waitingCount)
     recordTurn(from: begin, until: shared.clock.monotonic())
   }
 
@@ -189,7 +189,7 @@ final class Loop {
 
   /// Milliseconds that the next wait may take; 0 while there is work left over.
   private func sleepTime() -> Int32 {
-    if !continuing.isEmpty || !continuingSessions.isEmpty || !newcomers.isEmpty || hasExpired
+    if !continuing.isEmpty || !continuingSessions.isEmpty || !pendingQueue.isEmpty || hasExpired
       || acceptor.mayAccept
     {
       return 0
@@ -275,7 +275,7 @@ final class Loop {
   /// Has the turn's counters committed; while more newcomers wait, those of a millisecond, which then share the committer's
   /// waking and its sync.
   private func commitGathered() {
-    guard let since = gatheredSince, newcomers.isEmpty || isStopped || now - since >= Self.gatheringTime
+    guard let since = gatheredSince, pendingQueue.isEmpty || isStopped || now - since >= Self.gatheringTime
     else { return }
     gatheredSince = nil
     shared.store.commitGathered()
@@ -288,7 +288,7 @@ final class Loop {
     if isStopped { return }
     if let pausedUntil = acceptor.pausedUntil, pausedUntil <= now { acceptor.resume(poller, now: now) }
     var accepted = 0
-    while accepted < Acceptor.acceptsPerTurn, !newcomers.isFull, acceptor.mayAccept {
+    while accepted < Acceptor.acceptsPerTurn, !pendingQueue.isFull, acceptor.mayAccept {
       accepted += 1
       if let arrival = acceptor.accept(self) { admit(arrival) }
     }

@@ -22,11 +22,11 @@ struct Membership {
 extension Loop {
   // MARK: Lists
 
-  /// A handshake step or a request waits for its turn among the newcomers.
+  /// A handshake step or a request waits for its turn among the pendingQueue.
   func queue(_ connection: Connection) {
     if connection.membership.isQueued { return }
     connection.membership.isQueued = true
-    newcomers.append(connection)
+    pendingQueue.append(connection)
   }
 
   func noteHandshakeBegun(_ connection: Connection) {
@@ -34,9 +34,9 @@ extension Loop {
   }
 
   /// Calls `body` with the newcomers of this turn.
-  func takeNewcomers(_ body: (Connection) -> Void) {
-    if newcomers.isEmpty { return }
-    for connection in newcomers.takeTurn() {
+  func takePending(_ body: (Connection) -> Void) {
+    if pendingQueue.isEmpty { return }
+    for connection in pendingQueue.takeTurn() {
       connection.membership.isQueued = false
       body(connection)
     }
@@ -82,6 +82,6 @@ extension Loop {
     if connection.membership.isPending { return }
     connection.membership.isPending = true
     shared.pending.increment()
-    if !connection.membership.isListed { newcomers.entered(connection, in: connections) }
+    if !connection.membership.isListed { pendingQueue.entered(connection, in: connections) }
   }
 }

@@ -35,7 +35,7 @@ import Testing
     return count
   }
 
-  // MARK: Newcomers
+  // MARK: PendingQueue
 
   /// A share is 16 KiB.
   @Test(arguments: [(7, false), (8, true), (30, true)])
@@ -45,11 +45,11 @@ import Testing
     pour(messages, by: player)
     harness.turn()
     #expect(heavyCount(harness) == (isHeavy ? 1 : 0))
-    #expect(harness.loop.newcomers.waitingCount == (isHeavy ? 1 : 0))
+    #expect(harness.loop.pendingQueue.waitingCount == (isHeavy ? 1 : 0))
     // The next turn finds nothing more.
     harness.turn()
     #expect(heavyCount(harness) == 0)
-    #expect(harness.loop.newcomers.isEmpty)
+    #expect(harness.loop.pendingQueue.isEmpty)
     #expect(player.say(Self.health).hasPrefix("HTTP/1.1 200 "))
   }
 

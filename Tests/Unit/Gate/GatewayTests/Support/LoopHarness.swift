@@ -110,8 +110,8 @@ final class LoopHarness {
       loop.connections.forEach { connection in loop.turn(of: connection) { $0.close() } }
       // Those that wait hold each other.
       loop.endAllDetached(.draining)
-      // Newcomers that are gone are passed over when their turn comes, so many in each.
-      repeat { loop.turn(waiting: 0) } while !loop.newcomers.isEmpty
+      // PendingQueue that are gone are passed over when their turn comes, so many in each.
+      repeat { loop.turn(waiting: 0) } while !loop.pendingQueue.isEmpty
     }
     shared.pool.stop()
     devices?.registry.stop()

@@ -1,8 +1,8 @@
 /// Handshakes and requests in the order they came, so many a turn; and who of the unadmitted has waited longest.
 internal import Scheduling
 
-/// What somebody waits for among the newcomers.
-enum NewcomerStep {
+/// What somebody waits for among the pendingQueue.
+enum PendingStep {
   /// A handshake's first step, which is the dear one.
   case firstOfHandshake
   case nextOfHandshake
@@ -12,7 +12,7 @@ enum NewcomerStep {
 }
 
 /// A loop's newcomers are connections; a test's are what it likes.
-final class Newcomers<Newcomer> {
+final class PendingQueue<Element> {
   /// A handshake step costs up to 0.3 ms, a request up to 0.1 ms: a turn of newcomers stays below a millisecond.
   static var handshakesPerTurn: Int { 2 }
   static var requestsPerTurn: Int { 4 }
@@ -21,20 +21,20 @@ final class Newcomers<Newcomer> {
   /// is accepted too early may be evicted, as the oldest of the unadmitted, just when its turn comes.
   static var handshakesAhead: Int { 64 }
 
-  private var handshakes: [Newcomer] = []
+  private var handshakes: [Element] = []
   /// Handshakes that have had their first step. A flood of first steps does not hold these up.
-  private var begunHandshakes: [Newcomer] = []
-  private var requests: [Newcomer] = []
+  private var begunHandshakes: [Element] = []
+  private var requests: [Element] = []
   /// Of those who used up their share of their last turn and have more: one a turn, so that they wait for each other
   /// and nobody else for them.
-  private var heavyRequests: [Newcomer] = []
+  private var heavyRequests: [Element] = []
   private var arrivals = ArrivalOrder()
 
   private(set) var waitingCount = 0
   var isEmpty: Bool { waitingCount == 0 }
   var isFull: Bool { handshakes.count >= Self.handshakesAhead }
 
-  func append(_ newcomer: Newcomer, for step: NewcomerStep) {
+  func append(_ newcomer: Element, for step: PendingStep) {
     waitingCount += 1
     switch step {
     case .firstOfHandshake: handshakes.append(newcomer)
@@ -50,7 +50,7 @@ final class Newcomers<Newcomer> {
     waitingCount = 0
   }
 
-  func takeTurn() -> [Newcomer] {
+  func takeTurn() -> [Element] {
     if isEmpty { return [] }
     var turn = Self.take(Self.requestsPerTurn, of: &requests) + Self.take(1, of: &heavyRequests)
     // One handshake under way, then new ones; the places that these leave are for more of those under way.
@@ -64,14 +64,14 @@ final class Newcomers<Newcomer> {
     return turn
   }
 
-  private static func take(_ count: Int, of list: inout [Newcomer]) -> [Newcomer] {
+  private static func take(_ count: Int, of list: inout [Element]) -> [Element] {
     let taken = Array(list.prefix(count))
     list.removeFirst(taken.count)
     return taken
   }
 }
 
-extension Newcomers where Newcomer == Connection {
+extension PendingQueue where Element == Connection {
   func append(_ connection: Connection) {
     switch connection.stage {
     // The handshake's first step follows the PROXY header at once.

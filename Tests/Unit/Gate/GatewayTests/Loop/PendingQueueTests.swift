@@ -4,8 +4,8 @@ import Testing
 
 /// docs/architecture.md, "Fair turns": per loop turn at most 2 handshake steps and a bounded number of requests,
 /// neither at the other's cost.
-@Suite struct NewcomersTests {
-  private typealias Queue = Newcomers<String>
+@Suite struct PendingQueueTests {
+  private typealias Queue = PendingQueue<String>
 
   private static func queue(first: Int = 0, next: Int = 0, requests: Int = 0, heavy: Int = 0) -> Queue {
     let queue = Queue()
