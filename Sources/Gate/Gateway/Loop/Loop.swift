@@ -44,9 +44,9 @@ final class Loop {
   /// What is kept goes on in the next process.
   var isRestarting = false
 
-  let continuing = LaterList<Connection>()
+  let continuing = ReadyList<Connection>()
   /// Those of them that have no connection.
-  let continuingSessions = LaterList<GameSession>()
+  let continuingSessions = ReadyList<GameSession>()
   /// Sessions without a connection, by how long.
   var detached = DetachedList()
   /// Those of them whose stay is over: the first to go.
@@ -59,7 +59,7 @@ final class Loop {
   private var hasExpired = false
   private var requestNumber: UInt64 = 0
   let pendingQueue = PendingQueue<Connection>()
-  private let closedInThisTurn = LaterList<Connection>()
+  private let closedInThisTurn = ReadyList<Connection>()
   var isStopped = false
   /// A signal of the mailbox has come that is not cleared yet.
   private var isWoken = false

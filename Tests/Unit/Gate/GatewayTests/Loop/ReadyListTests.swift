@@ -5,9 +5,9 @@ import Testing
 @testable import Gateway
 @testable import Scheduling
 
-@Suite struct LaterListTests {
+@Suite struct ReadyListTests {
   @Test func eachIsTakenOnceAndInOrder() {
-    let list = LaterList<Int>()
+    let list = ReadyList<Int>()
     #expect(list.isEmpty)
     for number in 0..<5 { list.append(number) }
     #expect(!list.isEmpty)
@@ -20,7 +20,7 @@ import Testing
 
   /// Else one that always has more to do would keep the loop in its turn.
   @Test func whoIsAppendedMeanwhileHasTheNextTurn() {
-    let list = LaterList<Int>()
+    let list = ReadyList<Int>()
     list.append(0)
     var taken: [Int] = []
     list.takeEach { number in
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func whatTheTimeDoesNotReachIsFirstNextTime() {
-    let list = LaterList<String>()
+    let list = ReadyList<String>()
     for name in ["a", "b", "c", "d"] { list.append(name) }
     var taken: [String] = []
     list.takeEach(while: { taken.count < 2 }) { name in
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test func atLeastOneIsServedHoweverLate() {
-    let list = LaterList<Int>()
+    let list = ReadyList<Int>()
     for number in 0..<3 { list.append(number) }
     var taken: [Int] = []
     for _ in 0..<3 { list.takeEach(while: { false }) { taken.append($0) } }
@@ -58,7 +58,7 @@ import Testing
 
   @Test func holdsNobodyAfterTheEnd() {
     final class Guest {}
-    let list = LaterList<Guest>()
+    let list = ReadyList<Guest>()
     weak var guest: Guest?
     do {
       let arrived = Guest()

@@ -3,7 +3,7 @@
 /// Whether there are any is asked each turn, and costs one load; the memory of both lists is kept.
 ///
 /// A loop's elements are connections; a test's are what it likes.
-final class LaterList<Element> {
+final class ReadyList<Element> {
   private(set) var isEmpty = true
   private var waiting: [Element] = []
   private var taken: [Element] = []
