@@ -28,7 +28,7 @@ import Testing
     ("Session", "Admission", ["Admission"], "an admission that is over becomes a session"),
     ("Session", "Loop", ["DetachedList", "Loop"], "a pump has its loop's buffers and settings"),
     ("Connection", "Admission", ["Admission"], "a stage carries what belongs to it"),
-    ("Connection", "Loop", ["Loop", "Membership"], "a connection belongs to one loop, and is in its lists"),
+    ("Connection", "Loop", ["Loop", "QueueFlags"], "a connection belongs to one loop, and is in its lists"),
     ("Admission", "Devices", ["DeviceProof"], "a device is let in by what its key has signed"),
     (
       "Admission", "Loop", ["Takeover", "TakeoverAnswer"],

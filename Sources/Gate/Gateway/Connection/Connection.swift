@@ -49,7 +49,7 @@ final class Connection {
   var isCounted = false
 
   /// In which of the loop's lists it is; the loop's alone to change.
-  var membership = Membership()
+  var queueFlags = QueueFlags()
   /// The peer takes nothing of what waits for it, or as a newcomer is behind with taking its answers.
   private(set) var clientStall = Stall()
   /// The game takes nothing.
@@ -147,7 +147,7 @@ final class Connection {
   /// deadline with each, and keep a newcomer's place.
   private var hasCaughtUp: Bool {
     guard case .exchange(let exchange) = stage else { return true }
-    return (exchange.isAwaitingHead || exchange.poll != nil) && !client.mayHaveInput && !membership.isQueued
+    return (exchange.isAwaitingHead || exchange.poll != nil) && !client.mayHaveInput && !queueFlags.isQueued
   }
 
   /// Something waits for either side.

@@ -20,7 +20,7 @@ extension Connection {
   func serveRequests(_ exchange: Exchange) {
     client.tls.beginTurn(.newcomer)
     loop.noteMoved(self, isMuch: false)
-    while isServing(exchange), client.unsent.isEmpty, !membership.isQueued {
+    while isServing(exchange), client.unsent.isEmpty, !queueFlags.isQueued {
       switch exchange.next(now: loop.now) {
       case .serve(let head): route(head, exchange)
       case .work(let request, let body): work(on: request, body)

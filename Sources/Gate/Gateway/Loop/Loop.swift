@@ -232,8 +232,8 @@ final class Loop {
     case .session:
       // It had more to do than one turn allows, and is among those that go on: what comes meanwhile does not put it
       // first.
-      if connection.membership.isContinuing { return }
-      if isServedOut || connection.membership.isHeavy { return continueLater(connection) }
+      if connection.queueFlags.isContinuing { return }
+      if isServedOut || connection.queueFlags.isHeavy { return continueLater(connection) }
       turn(of: connection, body)
       noteTurn()
     case .admission, .lingering:

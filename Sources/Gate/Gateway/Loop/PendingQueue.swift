@@ -76,14 +76,14 @@ extension PendingQueue where Element == Connection {
     switch connection.stage {
     // The handshake's first step follows the PROXY header at once.
     case .proxyHeader, .handshake:
-      append(connection, for: connection.membership.hasBegunHandshake ? .nextOfHandshake : .firstOfHandshake)
+      append(connection, for: connection.queueFlags.hasBegunHandshake ? .nextOfHandshake : .firstOfHandshake)
     case .exchange, .admission, .session, .lingering, .closed:
-      append(connection, for: connection.membership.isHeavy ? .heavyRequest : .request)
+      append(connection, for: connection.queueFlags.isHeavy ? .heavyRequest : .request)
     }
   }
 
   func entered(_ connection: Connection, in table: TokenTable<Connection>) {
-    connection.membership.isListed = true
+    connection.queueFlags.isListed = true
     arrivals.append(connection.token) { Self.isPending($0, in: table) }
   }
 
@@ -95,7 +95,7 @@ extension PendingQueue where Element == Connection {
   /// Who is not pending is dropped from the list, and has to be entered again when it is.
   private static func isPending(_ token: Token, in table: TokenTable<Connection>) -> Bool {
     guard let connection = table.find(token) else { return false }
-    connection.membership.isListed = connection.membership.isPending
-    return connection.membership.isPending
+    connection.queueFlags.isListed = connection.queueFlags.isPending
+    return connection.queueFlags.isPending
   }
 }

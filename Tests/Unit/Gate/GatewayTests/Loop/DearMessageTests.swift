@@ -31,7 +31,7 @@ import Testing
       player.sendOutput()
       for _ in 0..<4 { harness.turn() }
       var isHeavy = false
-      harness.loop.connections.forEach { isHeavy = $0.membership.isHeavy }
+      harness.loop.connections.forEach { isHeavy = $0.queueFlags.isHeavy }
       return isHeavy
     }
     // "look", stored as it is.

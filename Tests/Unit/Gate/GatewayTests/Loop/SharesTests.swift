@@ -31,7 +31,7 @@ import Testing
 
   private func heavyCount(_ harness: LoopHarness) -> Int {
     var count = 0
-    harness.loop.connections.forEach { if $0.membership.isHeavy { count += 1 } }
+    harness.loop.connections.forEach { if $0.queueFlags.isHeavy { count += 1 } }
     return count
   }
 

@@ -2,7 +2,7 @@
 internal import Scheduling
 
 /// Kept with the connection, where it costs no look-up, and changed by the loop alone.
-struct Membership {
+struct QueueFlags {
   /// Among the handshakes and requests that wait for their turn.
   fileprivate(set) var isQueued = false
   /// The handshake has had its first step, which is the dear one.
@@ -24,28 +24,28 @@ extension Loop {
 
   /// A handshake step or a request waits for its turn among the pendingQueue.
   func queue(_ connection: Connection) {
-    if connection.membership.isQueued { return }
-    connection.membership.isQueued = true
+    if connection.queueFlags.isQueued { return }
+    connection.queueFlags.isQueued = true
     pendingQueue.append(connection)
   }
 
   func noteHandshakeBegun(_ connection: Connection) {
-    connection.membership.hasBegunHandshake = true
+    connection.queueFlags.hasBegunHandshake = true
   }
 
   /// Calls `body` with the newcomers of this turn.
   func takePending(_ body: (Connection) -> Void) {
     if pendingQueue.isEmpty { return }
     for connection in pendingQueue.takeTurn() {
-      connection.membership.isQueued = false
+      connection.queueFlags.isQueued = false
       body(connection)
     }
   }
 
   /// The connection has more to do than one turn allows, or something it waited for has come.
   func continueLater(_ connection: Connection) {
-    if connection.membership.isContinuing { return }
-    connection.membership.isContinuing = true
+    if connection.queueFlags.isContinuing { return }
+    connection.queueFlags.isContinuing = true
     continuing.append(connection)
   }
 
@@ -59,29 +59,29 @@ extension Loop {
   /// Calls `body` with those that go on, as long as `goesOn`.
   func takeContinuing(while goesOn: () -> Bool, _ body: (Connection) -> Void) {
     continuing.takeEach(while: goesOn) { connection in
-      connection.membership.isContinuing = false
+      connection.queueFlags.isContinuing = false
       body(connection)
     }
   }
 
   /// - Parameter hasMore: the turn left something over. What the next one makes of it does not make the whole light.
   func noteMoved(_ connection: Connection, isMuch: Bool, hasMore: Bool = false) {
-    connection.membership.isHeavy = isMuch || connection.membership.hasRest && connection.membership.isHeavy
-    connection.membership.hasRest = hasMore
+    connection.queueFlags.isHeavy = isMuch || connection.queueFlags.hasRest && connection.queueFlags.isHeavy
+    connection.queueFlags.hasRest = hasMore
   }
 
   /// No longer among the unadmitted, by admission or by its end.
   func noLongerPending(_ connection: Connection) {
-    guard connection.membership.isPending else { return }
-    connection.membership.isPending = false
+    guard connection.queueFlags.isPending else { return }
+    connection.queueFlags.isPending = false
     shared.pending.decrement()
   }
 
   /// What an unadmitted connection waited for beside the count has come.
   func pendingAgain(_ connection: Connection) {
-    if connection.membership.isPending { return }
-    connection.membership.isPending = true
+    if connection.queueFlags.isPending { return }
+    connection.queueFlags.isPending = true
     shared.pending.increment()
-    if !connection.membership.isListed { pendingQueue.entered(connection, in: connections) }
+    if !connection.queueFlags.isListed { pendingQueue.entered(connection, in: connections) }
   }
 }
