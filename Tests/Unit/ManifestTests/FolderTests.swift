@@ -39,7 +39,7 @@ import Testing
     ("Conversation", "Loop", ["Loop"], "a game is read into its loop's buffer"),
     ("Devices", "Shared", ["Shared"], "what the registry says ends sessions of all loops"),
     (
-      "Shared", "Loop", ["Levelling", "Loop", "LoopMessage", "Mailbox"],
+      "Shared", "Loop", ["MemoryRebalancing", "Loop", "LoopMessage", "Mailbox"],
       "what all loops share is asked by all, and reaches them by their mailboxes"
     ),
     ("Shared", "Gateway", ["Gate"], "the numbers of a gate are those of what its loops share"),

@@ -37,9 +37,9 @@ enum LoopMessage: Sendable {
   /// More sessions are without a connection than may be, and this loop has the one that is so for longest.
   case letGoLongest
   /// All sessions keep more than they may: say what those without a connection have.
-  case level(LevellingRound)
+  case level(RebalancingRound)
   /// So much of what these keep may stay.
-  case cut([Levelling.Cut])
+  case cut([MemoryRebalancing.Cut])
   /// Newer upgrades of its key take the place of one that still waits for its `101`.
   case superseded(Token)
   /// Work by these settings from now on, and say so.

@@ -83,7 +83,7 @@ final class Shared: Sendable {
   let closing = ClosingOrders()
   /// Bytes of messages that all sessions keep.
   let buffers = Sum()
-  let levelling = Levelling()
+  let rebalancing = MemoryRebalancing()
   /// Bytes reserved for what clients' messages may reach back into (`WS_COMPRESSION_WINDOWS`).
   let compressionWindows = Sum()
   /// Connections whose last bytes are on their way.

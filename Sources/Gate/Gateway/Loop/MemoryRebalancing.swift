@@ -9,7 +9,7 @@ internal import Synchronization
 internal import Time
 
 /// There is one round at a time.
-final class Levelling: Sendable {
+final class MemoryRebalancing: Sendable {
   private let isUnderWay = Atomic(false)
   /// In nanoseconds of the monotonic clock.
   private let pausedUntil = Atomic<UInt64>(0)
@@ -28,9 +28,9 @@ final class Levelling: Sendable {
 
   /// Nil while one is under way, and for a while behind one that has found too little: what there is too much of belongs to
   /// those who play, and is not looked for with each message.
-  func begin(_ mailboxes: [Mailbox], limit: Int, now: MonotonicTime) -> LevellingRound? {
+  func begin(_ mailboxes: [Mailbox], limit: Int, now: MonotonicTime) -> RebalancingRound? {
     if isPaused(at: now) || isUnderWay.exchange(true, ordering: .acquiring) { return nil }
-    return LevellingRound(self, mailboxes, limit: limit, begunAt: now)
+    return RebalancingRound(self, mailboxes, limit: limit, begunAt: now)
   }
 
   /// The last round has found too little.
@@ -67,13 +67,13 @@ final class Levelling: Sendable {
   private static let pause: Duration = .milliseconds(100)
 }
 
-final class LevellingRound: Sendable {
+final class RebalancingRound: Sendable {
   private struct State {
-    var entries: [Levelling.Entry] = []
+    var entries: [MemoryRebalancing.Entry] = []
     var missing: Int
   }
 
-  private let levelling: Levelling
+  private let rebalancing: MemoryRebalancing
   private let mailboxes: [Mailbox]
   /// `SESSION_BUFFERS_TOTAL`.
   private let limit: Int
@@ -81,9 +81,9 @@ final class LevellingRound: Sendable {
   private let state: Mutex<State>
 
   fileprivate init(
-    _ levelling: Levelling, _ mailboxes: [Mailbox], limit: Int, begunAt: MonotonicTime
+    _ rebalancing: MemoryRebalancing, _ mailboxes: [Mailbox], limit: Int, begunAt: MonotonicTime
   ) {
-    self.levelling = levelling
+    self.rebalancing = rebalancing
     self.mailboxes = mailboxes
     self.limit = limit
     self.begunAt = begunAt
@@ -92,8 +92,8 @@ final class LevellingRound: Sendable {
 
   /// Each loop calls this once; with the last one the cuts are on their way to their loops.
   /// - Parameter sum: what all sessions keep now.
-  func add(_ entries: [Levelling.Entry], sum: Int) {
-    let all: [Levelling.Entry]? = state.withLock { state in
+  func add(_ entries: [MemoryRebalancing.Entry], sum: Int) {
+    let all: [MemoryRebalancing.Entry]? = state.withLock { state in
       state.entries += entries
       state.missing -= 1
       if state.missing > 0 { return nil }
@@ -102,12 +102,12 @@ final class LevellingRound: Sendable {
     }
     guard let all else { return }
     // A hundredth more, so that this is not asked for with each message.
-    let mark = Levelling.mark(of: limit)
-    let (cuts, isEnough) = Levelling.plan(all, excess: sum > mark ? sum - mark + limit / 100 : 0)
+    let mark = MemoryRebalancing.mark(of: limit)
+    let (cuts, isEnough) = MemoryRebalancing.plan(all, excess: sum > mark ? sum - mark + limit / 100 : 0)
     for loop in mailboxes.indices {
       let own = cuts.filter { $0.loop == loop }.map(\.cut)
       if !own.isEmpty { mailboxes[loop].post(.cut(own)) }
     }
-    levelling.end(hasFoundEnough: isEnough, begunAt: begunAt)
+    rebalancing.end(hasFoundEnough: isEnough, begunAt: begunAt)
   }
 }
