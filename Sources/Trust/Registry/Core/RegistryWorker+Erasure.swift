@@ -51,7 +51,7 @@ extension RegistryWorker {
   func eraseAtLast() {
     erasure?.due = time.now()
     eraseIfDue()
-    while let scrubbing, !(scrubbing.waiting + scrubbing.next).isEmpty, trouble == nil {
+    while let scrubbing, !(scrubbing.waiting + scrubbing.next).isEmpty, outage == nil {
       scrubPiece(scrubbing)
     }
     refuse((erasure?.waiting ?? []).map(\.request))
@@ -60,9 +60,9 @@ extension RegistryWorker {
 
   /// Between two groups. Where it fails, the store is opened anew, and it is tried again then.
   func eraseIfDue() {
-    guard trouble == nil else { return }
+    guard outage == nil else { return }
     if let erasure, erasure.due <= time.now() { emptyLog(erasure) }
-    if trouble == nil, let scrubbing, scrubbing.due <= time.now() { scrubPiece(scrubbing) }
+    if outage == nil, let scrubbing, scrubbing.due <= time.now() { scrubPiece(scrubbing) }
   }
 
   private func emptyLog(_ due: Erasure) {

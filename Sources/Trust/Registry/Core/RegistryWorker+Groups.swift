@@ -29,11 +29,11 @@ extension RegistryWorker {
 
   func serve(_ requests: [Registry.Request]) {
     var group = requests
-    if trouble != nil {
+    if outage != nil {
       let urgent = group.filter { $0.call.urgency == .revocation }
       refuse(group.filter { $0.call.urgency != .revocation })
       // There may be room for these, and for nothing else.
-      guard trouble?.isOpen == true else { return hold(urgent) }
+      guard outage?.isOpen == true else { return hold(urgent) }
       group = urgent
     }
     guard !group.isEmpty else { return }

@@ -6,7 +6,7 @@ internal import Time
 
 extension RegistryWorker {
   /// The store has failed.
-  struct Trouble {
+  struct Outage {
     /// The disk is full, and the store can be written to with what was kept in reserve.
     var isOpen: Bool
     var nextTry: MonotonicTime
@@ -14,7 +14,7 @@ extension RegistryWorker {
   }
 
   /// One that is over: another soon behind it is the same.
-  struct PastTrouble {
+  struct PastOutage {
     let end: MonotonicTime
     let pause: Duration
   }
@@ -26,13 +26,13 @@ extension RegistryWorker {
   /// A group was not kept.
   func fail(_ failure: StoreFailure, with revocations: [Registry.Request]) {
     var isNew = true
-    if trouble == nil {
+    if outage == nil {
       listener.note(.unavailable(failure.description))
-      let past = pastTrouble.flatMap { clock.monotonic() - $0.end < Self.memory ? $0 : nil }
+      let past = pastOutage.flatMap { clock.monotonic() - $0.end < Self.memory ? $0 : nil }
       isNew = past == nil
-      trouble = Trouble(isOpen: false, nextTry: clock.monotonic(), pause: past?.pause ?? Self.firstPause)
+      outage = Outage(isOpen: false, nextTry: clock.monotonic(), pause: past?.pause ?? Self.firstPause)
     }
-    trouble?.isOpen = false
+    outage?.isOpen = false
     giveUpCopy()
     postpone(revocations)
     // A disk that failed once may be good again, and what was revoked is to be written. One that has just failed before
@@ -66,13 +66,13 @@ extension RegistryWorker {
   }
 
   func recoverIfDue() {
-    guard let trouble, trouble.nextTry <= clock.monotonic() else { return }
+    guard let outage, outage.nextTry <= clock.monotonic() else { return }
     recover(from: nil)
   }
 
   private func recover(from failure: StoreFailure?) {
     do throws(StoreFailure) {
-      if trouble?.isOpen != true {
+      if outage?.isOpen != true {
         try store.reopen()
         try tokens.reload(from: store, at: time.now())
       }
@@ -80,26 +80,26 @@ extension RegistryWorker {
       try writeRevocations()
       // As long as there is no room for the reserve, there is none for others.
       guard store.keepReserve() else {
-        trouble?.isOpen = true
+        outage?.isOpen = true
         return tryLater()
       }
       try announceDoubtful()
-      pastTrouble = trouble.map { PastTrouble(end: clock.monotonic(), pause: $0.pause) }
-      trouble = nil
+      pastOutage = outage.map { PastOutage(end: clock.monotonic(), pause: $0.pause) }
+      outage = nil
       // What was due meanwhile, or failed with it.
       dueAt = time.now()
       listener.note(.available)
     } catch {
-      trouble?.isOpen = false
+      outage?.isOpen = false
       if case .full = error, !unwritten.isEmpty, store.giveUpReserve() { return recover(from: error) }
       tryLater()
     }
   }
 
   private func tryLater() {
-    guard let pause = trouble?.pause else { return }
-    trouble?.nextTry = clock.monotonic() + pause
-    trouble?.pause = min(pause * 2, Self.longestPause)
+    guard let pause = outage?.pause else { return }
+    outage?.nextTry = clock.monotonic() + pause
+    outage?.pause = min(pause * 2, Self.longestPause)
   }
 
   /// Reads alone: who is on the list of a maker's certificates is out, whatever becomes of the rest.
@@ -131,7 +131,7 @@ extension RegistryWorker {
 
   /// The process ends: what holds in memory alone is tried once more, with all that follows from it.
   func writeAtLast() {
-    if trouble != nil, !unwritten.isEmpty { recover(from: nil) }
+    if outage != nil, !unwritten.isEmpty { recover(from: nil) }
     while !ready.isEmpty, unwritten.isEmpty {
       let group = ready
       ready = []

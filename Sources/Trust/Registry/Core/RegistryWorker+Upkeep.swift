@@ -71,7 +71,7 @@ extension RegistryWorker {
   // MARK: By time
 
   func tendIfDue() {
-    guard trouble == nil else { return }
+    guard outage == nil else { return }
     let now = time.now()
     if let due = devices.refusals.due, due <= now { writeTally() }
     if dueAt <= now { tend(now) }
@@ -84,7 +84,7 @@ extension RegistryWorker {
     for part in upkeep {
       var next: UnixTime?
       inGroup { desk throws(CallFailure) in next = try part.tend(&desk) }
-      if trouble != nil { return }
+      if outage != nil { return }
       if let next { dueAt = min(dueAt, next) }
     }
   }
@@ -131,7 +131,7 @@ extension RegistryWorker {
   /// give them back to what was open.
   private func keepTime() {
     // Which is looked after when its time comes.
-    if trouble != nil { return }
+    if outage != nil { return }
     do throws(StoreFailure) {
       try durably { () throws(StoreFailure) in true }
     } catch {
@@ -165,7 +165,7 @@ extension RegistryWorker {
   }
 
   func goOnCopying() {
-    guard let request = copying, trouble == nil else { return }
+    guard let request = copying, outage == nil else { return }
     do throws(StoreFailure) {
       guard try store.continueCopy() else { return }
       copying = nil
@@ -202,7 +202,7 @@ extension RegistryWorker {
   func finish() {
     giveUpCopy()
     writeAtLast()
-    if trouble == nil {
+    if outage == nil {
       if devices.refusals.due != nil { writeTally() }
       tellHead()
     }

@@ -39,8 +39,8 @@ final class RegistryWorker {
   private(set) var evidencePace: EvidencePace
 
   /// Nothing is promised while there is one.
-  var trouble: Trouble?
-  var pastTrouble: PastTrouble?
+  var outage: Outage?
+  var pastOutage: PastOutage?
   /// Revocations that hold and are not written.
   var unwritten: [Registry.Request] = []
   /// Devices that were said to be gone in a group that was not kept.
@@ -164,7 +164,7 @@ final class RegistryWorker {
 
   /// Nil when the registry is to stop and nothing is left to do.
   private func next() -> Work? {
-    let isReading = keyReading != nil && trouble == nil
+    let isReading = keyReading != nil && outage == nil
     let (isDraining, isBusy) = (isDraining, !ready.isEmpty || copying != nil || isReading)
     let limit = Self.groupLimit - min(ready.count, Self.readyShare)
     let evidenceFrom = clock.monotonic() < evidencePace.from ? evidencePace.from : nil
@@ -193,7 +193,7 @@ final class RegistryWorker {
   /// When there is something to do without anybody asking.
   func nextMoment() -> MonotonicTime {
     // What is due by time waits for the store.
-    if let trouble { return min(waiters.nextDeadline, trouble.nextTry) }
+    if let outage { return min(waiters.nextDeadline, outage.nextTry) }
     let due = [dueAt, headDueAt, devices.refusals.due, erasure?.due, scrubbing?.due].compactMap { $0 }.map {
       time.moment(of: $0)
     }

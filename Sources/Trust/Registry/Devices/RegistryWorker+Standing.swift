@@ -48,7 +48,7 @@ extension RegistryWorker {
 
   /// The next piece, if there is any.
   func goOnReadingKeys() {
-    guard keyReading != nil, trouble == nil else { return }
+    guard keyReading != nil, outage == nil else { return }
     // Whoever stops the gate does not wait for it.
     if isDraining { return keyReading = nil }
     do throws(StoreFailure) { try readKeys() } catch { fail(error, with: []) }

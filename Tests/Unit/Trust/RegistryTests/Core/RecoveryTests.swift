@@ -109,7 +109,7 @@ import Time
     worker.tendIfDue()
     #expect(worker.dueAt > worker.time.now())
     #expect(part.serve(Put(name: "v0"))?.code == "store_unavailable")
-    #expect(worker.trouble == nil && worker.dueAt <= worker.time.now())
+    #expect(worker.outage == nil && worker.dueAt <= worker.time.now())
     worker.tendIfDue()
     #expect(worker.dueAt > worker.time.now())
     part.stop()

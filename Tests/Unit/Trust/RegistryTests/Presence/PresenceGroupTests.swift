@@ -50,7 +50,7 @@ import Testing
     let device = try device(part)
     part.disk.plan(.error, at: 0, count: 4)
     #expect(part.serve(Pass(device: device))?.code == "store_unavailable")
-    for _ in 0..<10 where part.worker?.trouble != nil {
+    for _ in 0..<10 where part.worker?.outage != nil {
       part.clock.advance(.seconds(40))
       part.worker?.recoverIfDue()
     }
