@@ -25,9 +25,9 @@ import Testing
       "Session", "Connection", ["ClientLeg", "Connection"],
       "a session is served by its connection, and writes on its leg"
     ),
-    ("Session", "Admission", ["Admission"], "an admission that is over becomes a session"),
+    ("Session", "Admission", ["AdmissionAttempt"], "an admission that is over becomes a session"),
     ("Session", "Loop", ["DetachedList", "Loop"], "a pump has its loop's buffers and settings"),
-    ("Connection", "Admission", ["Admission"], "a stage carries what belongs to it"),
+    ("Connection", "Admission", ["AdmissionAttempt"], "a stage carries what belongs to it"),
     ("Connection", "Loop", ["Loop", "QueueFlags"], "a connection belongs to one loop, and is in its lists"),
     ("Admission", "Devices", ["DeviceProof"], "a device is let in by what its key has signed"),
     (

@@ -7,7 +7,7 @@ internal import Time
 
 extension Connection {
   /// A store in memory answers at once; another one's answer comes under the admission's name, and has so much time.
-  func find(_ keyID: KeyIdentifier, for admission: Admission) {
+  func find(_ keyID: KeyIdentifier, for admission: AdmissionAttempt) {
     let (mailbox, session) = (loop.mailbox, admission.session.token)
     let verdict = loop.shared.store.find(keyID) { { finding in mailbox.post(.found(session, finding)) } }
     switch verdict {
@@ -21,7 +21,7 @@ extension Connection {
     found(finding, for: admission)
   }
 
-  private func found(_ finding: KeyFinding, for admission: Admission) {
+  private func found(_ finding: KeyFinding, for admission: AdmissionAttempt) {
     let finding = loop.shared.asOfNow(finding)
     if admission.machine.state == .recounting { return recounted(admission, by: finding) }
     perform(admission.machine.found(finding))

@@ -51,7 +51,7 @@ struct GameCall {
 }
 
 extension Connection {
-  func callGame(_ admission: Admission) {
+  func callGame(_ admission: AdmissionAttempt) {
     if loop.shared.backends.failedRecently(now: loop.now), admission.credential.keyID == nil {
       return perform(admission.machine.connectFailed())
     }
@@ -61,7 +61,7 @@ extension Connection {
     tryNextAddress(admission, failure: "backend_connect")
   }
 
-  private func tryNextAddress(_ admission: Admission, failure: String) {
+  private func tryNextAddress(_ admission: AdmissionAttempt, failure: String) {
     while let (address, until) = admission.call.tryNext(now: loop.now) {
       do throws(SystemError) {
         let socket = try Socket.connecting(to: address, receiveBufferBytes: Self.backendReceiveBufferBytes)
@@ -81,7 +81,7 @@ extension Connection {
   }
 
   /// The socket towards the game became writable, or failed.
-  func gameReported(_ event: ReadyEvent, _ admission: Admission) {
+  func gameReported(_ event: ReadyEvent, _ admission: AdmissionAttempt) {
     guard event.isWritable, admission.call.isUnderWay, admission.session.game.leg != nil else { return }
     if let failure = admission.session.game.leg?.socket.connectFailure() {
       counters.noteGameFailure(failure)
@@ -95,20 +95,20 @@ extension Connection {
   }
 
   /// What was on its way when a drain began is refused here: once all loops know of the drain, no session begins.
-  private func gameAnswered(_ admission: Admission) {
+  private func gameAnswered(_ admission: AdmissionAttempt) {
     perform(
       loop.shared.takesNobodyNew
         ? admission.machine.draining() : admission.machine.connected(stores: mayKeep(admission)))
   }
 
-  private func callFailed(_ admission: Admission, reason: String, step: String) {
+  private func callFailed(_ admission: AdmissionAttempt, reason: String, step: String) {
     loop.shared.log.backendFailed(peerName, address: admission.call.address, reason: reason)
     admission.session.game.leg = nil
     tryNextAddress(admission, failure: step)
   }
 
   /// The time of what the admission waits for is over.
-  func admissionExpired(_ admission: Admission) {
+  func admissionExpired(_ admission: AdmissionAttempt) {
     // As when the store answers: a drain may have begun meanwhile.
     if admission.machine.state == .storing { return stored(admission.session) }
     guard admission.call.isUnderWay else { return perform(admission.machine.expired()) }

@@ -15,7 +15,7 @@ internal import TLS
 
 extension Connection {
   /// Nil while nothing speaks against it.
-  func objection(to admission: Admission) -> Refusal? {
+  func objection(to admission: AdmissionAttempt) -> Refusal? {
     let (shared, settings) = (loop.shared, loop.settings)
     if shared.isShutOut(admission.credential) { return .revoked(admission.credential) }
     if let origin = admission.origin, !settings.origins.permits(origin) {
@@ -36,7 +36,7 @@ extension Connection {
     }
   }
 
-  private func objection(to proof: Admission.Proof) -> Refusal? {
+  private func objection(to proof: AdmissionAttempt.Proof) -> Refusal? {
     if let end = proof.goodUntil, loop.shared.clock.wall() >= end {
       return Refusal(.keyUnknown, step: "key_unknown")
     }

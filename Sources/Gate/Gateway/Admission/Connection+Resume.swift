@@ -12,7 +12,7 @@ internal import Time
 extension Connection {
   /// Asks for the session that the upgrade names. It may move while it is asked for; so it is asked for again where it has
   /// moved to, until there is no new place.
-  func lookForSession(_ admission: Admission) {
+  func lookForSession(_ admission: AdmissionAttempt) {
     guard let resume = admission.resume else { return }
     let id = SessionIDHash(of: resume.id)
     guard let place = loop.shared.directory.find(id), place != admission.asked else {
@@ -32,7 +32,7 @@ extension Connection {
   }
 
   /// The key was looked up again: whether its counter has gone on since this upgrade's assertion.
-  func recounted(_ admission: Admission, by finding: KeyFinding) {
+  func recounted(_ admission: AdmissionAttempt, by finding: KeyFinding) {
     switch finding {
     case .known(let record) where record.signCount > admission.signCount ?? 0: tooLate(admission)
     case .known, .unknown: beginInstead(admission)
@@ -54,14 +54,14 @@ extension Connection {
   }
 
   /// There is nothing to go on with for this app: a new stay begins, where one may.
-  private func beginInstead(_ admission: Admission) {
+  private func beginInstead(_ admission: AdmissionAttempt) {
     counters.resumesUnknown.add()
     perform(
       loop.shared.takesNobodyNew ? admission.machine.draining() : admission.machine.notResumed())
   }
 
   /// A later upgrade of the app has it.
-  private func tooLate(_ admission: Admission) {
+  private func tooLate(_ admission: AdmissionAttempt) {
     counters.resumesLate.add()
     perform(admission.machine.superseded())
   }

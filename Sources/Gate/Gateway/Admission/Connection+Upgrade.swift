@@ -121,7 +121,7 @@ extension Connection {
     _ claim: Claim, _ upgrade: PlayerUpgrade, _ exchange: Exchange, closesAfterRefusal: Bool
   ) {
     let session = loop.openSession(by: claim.credential, on: self)
-    let admission = Admission(
+    let admission = AdmissionAttempt(
       session, upgrade: upgrade, assertion: claim.assertion, exchange: exchange,
       closesAfterRefusal: closesAfterRefusal, startedAt: loop.now)
     move(to: .admission(admission))
@@ -161,7 +161,7 @@ extension Connection {
 
   // MARK: The assertion
 
-  private func judge(_ admission: Admission, by record: KeyRecord) {
+  private func judge(_ admission: AdmissionAttempt, by record: KeyRecord) {
     guard let headers = admission.assertion else { return }
     let registeredApp = record.appID.flatMap(loop.settings.policy.app(named:))
     if record.appID != nil, registeredApp == nil {
@@ -181,7 +181,7 @@ extension Connection {
       let refusal = Refusal(of: error)
       return perform(admission.machine.rejected(refusal.code, step: refusal.step))
     }
-    admission.proof = Admission.Proof(
+    admission.proof = AdmissionAttempt.Proof(
       assertion: assertion, environment: record.environment, goodUntil: record.imported?.goodUntil)
     commit(assertion, headers.keyID, admission, recordsApp: registeredApp == nil)
   }
@@ -189,7 +189,7 @@ extension Connection {
   /// Compare-and-set of the counter. Into the register first, or a revocation might miss the session: see
   /// `SessionRegister`.
   private func commit(
-    _ assertion: ValidatedAssertion, _ keyID: KeyIdentifier, _ admission: Admission, recordsApp: Bool
+    _ assertion: ValidatedAssertion, _ keyID: KeyIdentifier, _ admission: AdmissionAttempt, recordsApp: Bool
   ) {
     let mailbox = loop.mailbox
     let session = admission.session.token
@@ -221,7 +221,7 @@ extension Connection {
   // MARK: Meanwhile
 
   /// While the peer waits for 101 it must be silent; its end ends the wait.
-  func readEarlyBytes(_ admission: Admission) {
+  func readEarlyBytes(_ admission: AdmissionAttempt) {
     guard client.mayHaveInput else { return }
     client.tls.beginTurn(.newcomer)
     let result = loop.scratch.withBytes { bytes in client.read(into: &bytes) }

@@ -9,7 +9,7 @@ internal import TLS
 
 extension Connection {
   /// A refused upgrade leaves nothing behind but its place in the exchange.
-  func returnToExchange(from admission: Admission) {
+  func returnToExchange(from admission: AdmissionAttempt) {
     leaveStage()
     move(to: .exchange(admission.exchange))
   }

@@ -25,7 +25,7 @@ final class Connection {
     /// Requests are read and answered.
     case exchange(Exchange)
     /// An upgrade was accepted so far; see `AdmissionMachine`.
-    case admission(Admission)
+    case admission(AdmissionAttempt)
     case session(Attachment)
     /// All is said; what waits is sent, and the ends of both sides are awaited for a while.
     case lingering(Lingering)

@@ -17,7 +17,7 @@ internal import WebSocketWire
 extension Connection {
   // MARK: Beginning
 
-  func conversation(in dialect: Dialect, _ admission: Admission) -> Conversation {
+  func conversation(in dialect: Dialect, _ admission: AdmissionAttempt) -> Conversation {
     let shared = loop.shared
     let telnet = TelnetSettings(
       loop.settings.telnet, dialect, charsets: shared.telnetCharsets, address: source.address,
@@ -30,8 +30,9 @@ extension Connection {
   }
 
   /// The first messages: who the session is, then what the app has missed.
-  func begin(_ conversation: Conversation, _ attachment: Attachment, _ admission: Admission, isResumed: Bool)
-  {
+  func begin(
+    _ conversation: Conversation, _ attachment: Attachment, _ admission: AdmissionAttempt, isResumed: Bool
+  ) {
     let session = attachment.session
     conversation.state.attach(
       after: isResumed ? admission.resume?.received : nil, from: source.address, now: loop.now)

@@ -17,13 +17,13 @@ internal import Upstream
 extension Connection {
   /// Whether the leg of a session that is about to begin goes to the store first. One whose game may compress what it says
   /// does not: nobody could go on in the middle of a compressed stream.
-  func mayKeep(_ admission: Admission) -> Bool {
+  func mayKeep(_ admission: AdmissionAttempt) -> Bool {
     loop.shared.storeClient != nil && admission.choice.dialect == .portcullis && loop.settings.keepsSessions
       && admission.session.game.leg != nil
   }
 
   /// Has the leg stored before the app hears of its session, which may be promised that then.
-  func store(_ admission: Admission) {
+  func store(_ admission: AdmissionAttempt) {
     let (mailbox, token) = (loop.mailbox, admission.session.token)
     let isAwaited = admission.session.game.reserve(loop.shared.storeClient) { mailbox.post(.stored(token)) }
     guard isAwaited else { return perform(admission.machine.stored()) }

@@ -19,7 +19,7 @@ extension Connection {
   // MARK: Opening
 
   /// The game is connected, or the session that the app goes on with is here: one more look at what lets it in, then 101.
-  func open(_ admission: Admission) {
+  func open(_ admission: AdmissionAttempt) {
     let session = admission.session
     let isResumed = session.state != .opening
     if let objection = objection(to: admission) { return perform(admission.machine.shutOut(objection)) }
@@ -67,7 +67,7 @@ extension Connection {
   }
 
   /// What has no session yet is told in an answer, by a code of its own for each reason.
-  private func endAdmission(_ admission: Admission, _ end: SessionEnd) {
+  private func endAdmission(_ admission: AdmissionAttempt, _ end: SessionEnd) {
     switch end {
     case .draining: perform(admission.machine.draining())
     case .keyRevoked: perform(admission.machine.shutOut(.revoked(admission.credential)))

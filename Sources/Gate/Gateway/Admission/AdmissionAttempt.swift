@@ -11,7 +11,7 @@ internal import WebSocketWire
 
 /// Its name is its session's token: results of work elsewhere carry it, so that those of an earlier admission on the same
 /// connection find nothing.
-final class Admission {
+final class AdmissionAttempt {
   let session: GameSession
   let upgrade: PlayerUpgrade
   let choice: SubprotocolChoice
