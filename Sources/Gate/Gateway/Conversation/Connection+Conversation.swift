@@ -17,12 +17,12 @@ internal import WebSocketWire
 extension Connection {
   // MARK: Beginning
 
-  func conversation(in dialect: Dialect, _ admission: AdmissionAttempt) -> Conversation {
+  func conversation(in dialect: Dialect, _ admission: AdmissionAttempt) -> SessionConversation {
     let shared = loop.shared
     let telnet = TelnetSettings(
       loop.settings.telnet, dialect, charsets: shared.telnetCharsets, address: source.address,
       device: shared.pseudonyms.flatMap { admission.credential.pseudonym(under: $0) })
-    let conversation = Conversation(
+    let conversation = SessionConversation(
       dialect, telnet, charsets: shared.charsets, settings: loop.settings,
       queuedForGame: admission.session.game.queued, now: loop.now)
     if let header = admission.client { conversation.state.take(header) }
@@ -31,7 +31,8 @@ extension Connection {
 
   /// The first messages: who the session is, then what the app has missed.
   func begin(
-    _ conversation: Conversation, _ attachment: Attachment, _ admission: AdmissionAttempt, isResumed: Bool
+    _ conversation: SessionConversation, _ attachment: Attachment, _ admission: AdmissionAttempt,
+    isResumed: Bool
   ) {
     let session = attachment.session
     conversation.state.attach(
@@ -67,7 +68,8 @@ extension Connection {
   }
 
   /// A new id for the session. The one that the upgrade named stays good until the app is heard, as the answer may be lost.
-  private func name(_ session: GameSession, _ conversation: Conversation, asked: ResumeRequest?) -> SessionID
+  private func name(_ session: GameSession, _ conversation: SessionConversation, asked: ResumeRequest?)
+    -> SessionID
   {
     let id = SessionID(loop.shared.entropy)
     let hash = SessionIDHash(of: id)
@@ -99,7 +101,7 @@ extension Connection {
 
   /// What was said before the end is for the game. Returns the end that it comes to.
   func hearOut(
-    _ conversation: Conversation, _ attachment: Attachment, _ end: ConnectionEnd
+    _ conversation: SessionConversation, _ attachment: Attachment, _ end: ConnectionEnd
   ) -> ConnectionEnd {
     var end = end
     switch end {
@@ -123,7 +125,7 @@ extension Connection {
   }
 
   /// The player is told all that there was, and how it ended.
-  func conclude(_ conversation: Conversation, _ attachment: Attachment, _ end: ConnectionEnd) {
+  func conclude(_ conversation: SessionConversation, _ attachment: Attachment, _ end: ConnectionEnd) {
     let session = attachment.session
     switch end {
     case .session(let reason):
@@ -162,7 +164,7 @@ extension Connection {
   }
 
   /// After a turn: what it keeps, what it has left out, and what is due earlier than anything that was waited for.
-  func noteConversed(_ conversation: Conversation, _ attachment: Attachment) {
+  func noteConversed(_ conversation: SessionConversation, _ attachment: Attachment) {
     let (change, leftOut, options, due) = outcome(&conversation.state, attachment)
     loop.describeChanges(of: attachment.session, conversation)
     loop.noteBuffers(of: attachment.session, conversation, changedBy: change)
@@ -180,7 +182,7 @@ extension Connection {
   }
 }
 
-extension Conversation {
+extension SessionConversation {
   /// What the app is told before the gate's Close; nil in other dialects, and behind the app's own Close.
   func closing(for end: ConnectionEnd?) -> ClosingReason? {
     guard dialect == .portcullis else { return nil }

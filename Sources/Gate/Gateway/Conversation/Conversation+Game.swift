@@ -79,7 +79,7 @@ extension GameSide {
   }
 }
 
-extension Conversation {
+extension SessionConversation {
   /// What a turn without a connection comes to.
   enum DetachedTurn {
     case waits(hasMore: Bool)

@@ -45,7 +45,7 @@ extension LoopSettings {
 extension Loop {
   /// A session that begins is kept if it can be resumed at all and a slot was free. One that is resumed and found none before
   /// may find one now; its leg is on the way then, and the app is promised nothing on this connection.
-  func keep(_ session: GameSession, _ conversation: Conversation) {
+  func keep(_ session: GameSession, _ conversation: SessionConversation) {
     guard let storeClient = shared.storeClient, conversation.isResumable, !isDraining, !session.isOver,
       !session.game.waits, settings.keepsSessions, let cookie = session.game.legCookie
     else { return session.game.giveUpPlace() }
@@ -55,7 +55,7 @@ extension Loop {
   }
 
   /// Who carries it is new, or since when nobody does.
-  func describe(_ session: GameSession, _ conversation: Conversation) {
+  func describe(_ session: GameSession, _ conversation: SessionConversation) {
     guard let kept = session.game.kept else { return }
     let progress = session.game.progress(of: conversation.state, bytesTaken: kept.bytesTaken)
     kept.describe(progress, changes: conversation.state.changes) { description in
@@ -65,7 +65,7 @@ extension Loop {
 
   /// The same after a turn, if there is anything new: one comparison.
   @inline(__always)
-  func describeChanges(of session: GameSession, _ conversation: Conversation) {
+  func describeChanges(of session: GameSession, _ conversation: SessionConversation) {
     guard let kept = session.game.kept, kept.changes != conversation.state.changes else { return }
     describe(session, conversation)
   }

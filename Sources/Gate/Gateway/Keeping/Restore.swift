@@ -121,7 +121,7 @@ struct Restore {
 
   private func conversation(
     _ taken: Taken, _ credential: Credential, _ now: MonotonicTime
-  ) throws(Reason) -> Conversation {
+  ) throws(Reason) -> SessionConversation {
     let description = taken.session.description
     let wanted = TelnetSettings(
       settings.telnet, .portcullis, charsets: shared.telnetCharsets, address: description.source.address,
@@ -157,7 +157,7 @@ struct Restore {
     state.ids = description.ids.map { SessionIDHash(digest: $0) }
     state.doubt = description.doubt
     if taken.wasAttached { state.detach(now: now) }
-    return Conversation(continuing: state)
+    return SessionConversation(continuing: state)
   }
 
   // MARK: Who

@@ -13,7 +13,7 @@ extension Loop {
     noteBuffers(of: session, conversation, changedBy: conversation.state.takeBufferChange())
   }
 
-  func noteBuffers(of session: GameSession, _ conversation: Conversation, changedBy change: Int) {
+  func noteBuffers(of session: GameSession, _ conversation: SessionConversation, changedBy change: Int) {
     let sum = shared.buffers.change(by: change)
     let limit = settings.limits.sessionBuffersBytes
     guard change > 0, sum > MemoryRebalancing.mark(of: limit) else { return }

@@ -188,7 +188,7 @@ extension Loop {
     detachment.countedQueue = queued
   }
 
-  private func armDetached(_ session: GameSession, _ conversation: Conversation) {
+  private func armDetached(_ session: GameSession, _ conversation: SessionConversation) {
     let next = conversation.state.nextDeadline(
       keepAlive: settings.telnet.keepAlive, stallTimeout: settings.limits.writeStallTimeout, now: now)
     let due = min(expiry(of: session), next)

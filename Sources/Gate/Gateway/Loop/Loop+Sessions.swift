@@ -125,7 +125,7 @@ extension Loop {
   }
 
   /// Counts the options that its game and the gate have agreed on since the last look.
-  func noteOptions(of conversation: Conversation) {
+  func noteOptions(of conversation: SessionConversation) {
     let agreed = conversation.state.takeNewOptions()
     if agreed != 0 { note(optionBits: agreed) }
   }

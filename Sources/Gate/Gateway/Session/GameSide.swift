@@ -12,7 +12,7 @@ struct GameSide: ~Copyable {
   /// Nil before the game is called, with `BACKEND=echo:`, and once the game was cut off.
   var leg: BackendLeg?
   /// What the gate speaks for both sides; nil where bytes pass as they come.
-  var conversation: Conversation?
+  var conversation: SessionConversation?
   /// In text mode: code points that the game has not finished.
   var text: TextRepair?
   var bytesFromPlayer: UInt64 = 0

@@ -29,7 +29,7 @@ extension PlayerStream {
   /// The conversation's state is lent before and behind the reading, and once for each message: each time the run time
   /// looks whether somebody else has it.
   mutating func converse(
-    _ conversation: Conversation, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop
+    _ conversation: SessionConversation, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop
   ) throws(ConnectionEnd) -> Bool {
     try begin(&conversation.state, game, on: loop)
     if isReadingFromPlayer(client, game) { try readMessages(&client, &game, on: loop) }

@@ -35,7 +35,7 @@ import WebSocketWire
   }
 
   /// Each word behind a message that is too large to be kept.
-  private static func sayTooMuch(_ times: Int, to conversation: Conversation) {
+  private static func sayTooMuch(_ times: Int, to conversation: SessionConversation) {
     let large = [UInt8](repeating: 0x7A, count: 65_536)
     for _ in 0..<times {
       conversation.state.outgoing.append(.binary, large.span)

@@ -15,7 +15,7 @@ package import SessionWire
 package import Time
 package import TelnetWire
 
-package final class Conversation {
+package final class SessionConversation {
   package let dialect: Dialect
   /// Whether it outlives its connection.
   package let isResumable: Bool
