@@ -1,5 +1,5 @@
 /// How those requests are read that are more than one form: what spends a challenge, and what brings evidence
-/// (docs/protocol.md, "Devices").
+/// (docs/protocol-devices.md, "Devices").
 internal import Admission
 internal import Bytes
 internal import DeviceWire

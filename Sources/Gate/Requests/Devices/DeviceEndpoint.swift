@@ -1,4 +1,4 @@
-/// All endpoints of devices, services and approvals, a row each, and which of them a request is for (docs/protocol.md,
+/// All endpoints of devices, services and approvals, a row each, and which of them a request is for (docs/protocol-devices.md,
 /// "Devices").
 internal import Admission
 internal import Bytes

@@ -1,5 +1,5 @@
 /// An endpoint of devices, services and approvals as a row: its method, path, token and query, the log's word, and what
-/// reads a request (docs/protocol.md, "Devices").
+/// reads a request (docs/protocol-devices.md, "Devices").
 package import Admission
 package import HTTPWire
 

@@ -13,7 +13,7 @@ import Testing
 @Suite struct DeviceEndpointTests {
   private static let id = "01234567-89ab-4cde-8f01-23456789abcd"
 
-  /// docs/protocol.md, "Devices": each endpoint by its method, as the log names it, and what the others are told.
+  /// docs/protocol-devices.md, "Devices": each endpoint by its method, as the log names it, and what the others are told.
   private static let table: [(path: String, endpoints: [String: String])] = [
     ("/device/enroll", ["POST": "enroll"]), ("/mobile/attest", ["POST": "attest"]),
     ("/device/token", ["POST": "token"]), ("/device/self", ["GET": "self"]),
