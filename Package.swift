@@ -170,7 +170,7 @@ let modules = [
     "Gateway", in: .gate,
     [
       "Addresses", "Admission", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration",
-      "Conversation", "Crypto", "Deflate", "DeviceWire", "HTTPWire", "Identity", "JSON", "Keeping",
+      "Conversation", "Crypto", "Deflate", "DeviceWire", "HTTPWire", "Identity", "Keeping",
       "KeyStore", "Logging", "Logs", "Metrics", "PlayIntegrity", "PortcullisProtocol", "ProxyProtocol",
       "Registry", "Requests", "Scheduling", "SessionWire", "Sockets", "System", "Telemetry", "TelnetWire",
       "Time", "TLS", "Upstream", "WebSocketWire",

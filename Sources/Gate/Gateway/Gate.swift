@@ -84,7 +84,7 @@ package final class Gate: Sendable {
   ) {
     self.shared = shared
     endpoints = listeners.endpoints
-    listeners = listeners.names
+    self.listeners = listeners.names
     self.tickets = tickets
     self.threads = Mutex(threads)
     self.housekeeper = housekeeper

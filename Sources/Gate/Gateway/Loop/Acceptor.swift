@@ -27,7 +27,7 @@ final class Acceptor {
   static let pause: Duration = .milliseconds(100)
 
   private let listeners: [LoopListener]
-  /// Where the next look begins, so that no door waits for another.
+  /// Where the next look begins, so that no listener waits for another.
   private var nextListener = 0
   private var reserve = ReserveDescriptor()
   private(set) var pausedUntil: MonotonicTime?
@@ -38,8 +38,8 @@ final class Acceptor {
   }
 
   func open(_ poller: borrowing Poller) throws(SystemError) {
-    for (index, door) in listeners.enumerated() {
-      try poller.addReadable(door.listener.socket, token: Token.listener(index).rawValue)
+    for (index, listener) in listeners.enumerated() {
+      try poller.addReadable(listener.listener.socket, token: Token.listener(index).rawValue)
     }
   }
 
@@ -60,9 +60,9 @@ final class Acceptor {
   func resume(_ poller: borrowing Poller, now: MonotonicTime) {
     pausedUntil = nil
     reserve.refill()
-    for (index, door) in listeners.enumerated() {
+    for (index, listener) in listeners.enumerated() {
       do throws(SystemError) {
-        try poller.addReadable(door.listener.socket, token: Token.listener(index).rawValue)
+        try poller.addReadable(listener.listener.socket, token: Token.listener(index).rawValue)
       } catch {
         // No memory for it just now. Listeners that did open again are taken off again by the next pause.
         return pause(poller, now: now)
@@ -76,47 +76,47 @@ final class Acceptor {
   }
 
   private func shut(_ poller: borrowing Poller) {
-    for door in listeners {
-      door.isReadable = false
-      poller.remove(door.listener.socket)
+    for listener in listeners {
+      listener.isReadable = false
+      poller.remove(listener.listener.socket)
     }
   }
 
   private func nextReadableListener() -> LoopListener? {
     for _ in listeners {
-      let door = listeners[nextListener]
+      let listener = listeners[nextListener]
       nextListener = (nextListener + 1) % listeners.count
-      if door.isReadable { return door }
+      if listener.isReadable { return listener }
     }
     return nil
   }
 
   /// One peer, or nil when none was waiting or none could be taken.
   func accept(_ loop: Loop) -> Arrival? {
-    guard let door = nextReadableListener() else { return nil }
+    guard let listener = nextReadableListener() else { return nil }
     if let shortage = loop.memoryShortage() {
-      turnAway(at: door, shortage, loop)
+      turnAway(at: listener, shortage, loop)
       return nil
     }
-    switch door.listener.accept() {
+    switch listener.listener.accept() {
     case .accepted(let socket, let peer): return Arrival(socket: socket, peer: peer)
     case .wouldBlock:
-      door.isReadable = false
+      listener.isReadable = false
       return nil
     case .aborted: return nil
     case .failed(let error):
       pause(loop, error)
       return nil
     case .exhausted(let error):
-      turnAway(at: door, error, loop)
+      turnAway(at: listener, error, loop)
       return nil
     }
   }
 
   /// The reserve makes room to take one peer and close it at once: it learns that it has to come back later.
-  private func turnAway(at door: LoopListener, _ error: SystemError, _ loop: Loop) {
+  private func turnAway(at listener: LoopListener, _ error: SystemError, _ loop: Loop) {
     reserve.release()
-    if case .accepted(let socket, _) = door.listener.accept() { socket.resetOnClose() }
+    if case .accepted(let socket, _) = listener.listener.accept() { socket.resetOnClose() }
     reserve.refill()
     pause(loop, error)
   }

@@ -13,7 +13,7 @@ struct Listeners {
   /// In the order of `LISTEN`, with the port that the kernel chose where that says 0.
   private(set) var endpoints: [Endpoint] = []
   /// What the store is told of when all of them are open.
-  private var added: [(door: LoopListener, name: StoredName)] = []
+  private var added: [(listener: LoopListener, name: StoredName)] = []
   /// Those that have names in the store.
   private var indices: Set<Int>
 
@@ -47,29 +47,29 @@ struct Listeners {
   private mutating func open(_ wanted: Endpoint, _ kept: [LoopListener]) throws(SystemError) {
     var endpoint = kept.first?.endpoint ?? wanted
     for index in 0..<max(rows.count, kept.count) {
-      let door = index < kept.count ? kept[index] : try bind(endpoint, claimsPort: index == 0)
-      if let actual = door.endpoint { endpoint = actual }
+      let listener = index < kept.count ? kept[index] : try bind(endpoint, claimsPort: index == 0)
+      if let actual = listener.endpoint { endpoint = actual }
       // Fewer loops than before have several each.
-      rows[index % rows.count].append(door)
+      rows[index % rows.count].append(listener)
     }
     endpoints.append(endpoint)
   }
 
   /// The first of an address claims the port, so that a second gate there is noticed and not let in beside us.
   private mutating func bind(_ endpoint: Endpoint, claimsPort: Bool) throws(SystemError) -> LoopListener {
-    let door = LoopListener(
+    let listener = LoopListener(
       try Listener(on: endpoint, sharesPort: true, claimsPort: claimsPort, accepted: .player))
     if let index = (0..<StoredName.limit).first(where: { !indices.contains($0) }) {
       indices.insert(index)
-      added.append((door, .listener(index)))
+      added.append((listener, .listener(index)))
     }
-    return door
+    return listener
   }
 
   /// Of what is not said here, the next process binds a new one.
   private func tell(_ store: DescriptorStore) {
-    for (door, name) in added {
-      guard let duplicate = try? door.listener.socket.duplicate() else { continue }
+    for (listener, name) in added {
+      guard let duplicate = try? listener.listener.socket.duplicate() else { continue }
       try? store.store(duplicate, as: name)
     }
   }
@@ -82,13 +82,13 @@ extension AcceptedOptions {
 
 /// The listeners that were kept, by where they listen.
 private struct KeptListeners {
-  private var listeners: [(index: Int, endpoint: Endpoint?, door: LoopListener)] = []
+  private var listeners: [(index: Int, endpoint: Endpoint?, listener: LoopListener)] = []
 
   init(_ stored: inout StoredDescriptors) {
     for index in stored.listeners {
       guard let descriptor = stored.takeListener(index) else { continue }
-      let door = LoopListener(Listener(kept: Socket(descriptor), accepted: .player))
-      listeners.append((index, door.endpoint, door))
+      let listener = LoopListener(Listener(kept: Socket(descriptor), accepted: .player))
+      listeners.append((index, listener.endpoint, listener))
     }
   }
 
@@ -108,7 +108,7 @@ private struct KeptListeners {
   private mutating func take(_ endpoint: Endpoint) -> [LoopListener] {
     let taken = listeners.filter { $0.endpoint == endpoint }
     listeners.removeAll { $0.endpoint == endpoint }
-    return taken.map(\.door)
+    return taken.map(\.listener)
   }
 
   /// What nobody wants any more: with this, and with the list, it does not listen any longer.

@@ -80,7 +80,7 @@ package final class DescriptorStoreClient: Sendable {
 
   package init(_ slots: SlotFile, _ snapshots: Handover, _ store: any DescriptorKeeping, log: GateLogger) {
     self.slots = slots
-    self.snapshots = snapshot
+    self.snapshots = snapshots
     self.store = store
     self.log = log
   }
