@@ -27,8 +27,8 @@ extension ConversationState {
     return message
   }
 
-  /// Messages are missing: the app is told, and behind the last of its connection's gaps of the state that they may have
-  /// been about. That is as it is now, so it would be the same behind each of them.
+  /// Messages are missing: the app is told, and after the last of its connection's gaps of the state that they may have
+  /// been about. That is as it is now, so it would be the same after each of them.
   package func afterGap(_ gap: OutgoingLedger.Gap) -> [[UInt8]] {
     var message: [UInt8] = []
     GateMessage.gap(gap, to: &message)

@@ -24,7 +24,7 @@ package struct ConversationState: ~Copyable {
   /// Messages that may not have reached the game, as the process before was killed while it sent them; until the app has
   /// been heard, as what told it may be lost.
   package var doubt = 0
-  /// Behind a restart: until when nothing is read of the game while the messages for the app fill their buffer, as if its
+  /// After a restart: until when nothing is read of the game while the messages for the app fill their buffer, as if its
   /// connection were still there, so that none of them has to go.
   package var keepsAllUntil = MonotonicTime(nanoseconds: 0)
   /// Grows with what a session that outlives the process says of itself and no message tells.
@@ -220,7 +220,7 @@ package struct ConversationState: ~Copyable {
     return leftOut
   }
 
-  /// Time for the apps of all sessions to come back behind a restart.
+  /// Time for the apps of all sessions to come back after a restart.
   package static let returnTime: Duration = .seconds(60)
   static let clientTime: Duration = .milliseconds(500)
   /// A window that is dragged is told of often enough by that.

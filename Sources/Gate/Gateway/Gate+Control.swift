@@ -80,7 +80,7 @@ extension Gate {
     case .unknownKey: return .unknownKey
     case .unavailable: return .unavailable
     case .revoked(let since):
-      // Behind the mark in the store: see `SessionRegister`.
+      // After the mark in the store: see `SessionRegister`.
       let sessions = shared.register.sessions(of: keyID)
       let left = end(sessions, .keyRevoked).wait(within: Self.endingTime)
       // One that was on its way between two loops is met by the mark where it arrives: after the first of these it has been

@@ -46,7 +46,7 @@ package final class Gate: Sendable {
     package var pseudonyms: PseudonymKey?
     /// Those that games may speak; what needs a module of the C library has to be open before the sandbox is raised.
     package var charsets: CharsetLibrary
-    /// Nil in a gate without them. The registry is the caller's to stop, behind the gate.
+    /// Nil in a gate without them. The registry is the caller's to stop, after the gate.
     package var devices: Devices?
 
     package init(

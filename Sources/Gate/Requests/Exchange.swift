@@ -75,7 +75,7 @@ package final class Exchange {
     parser = RequestParser(limits: limits)
   }
 
-  /// Bytes have come behind the request that is being served.
+  /// Bytes have come after the request that is being served.
   package var hasReceived: Bool { !received.isEmpty }
 
   package var isAwaitingHead: Bool {

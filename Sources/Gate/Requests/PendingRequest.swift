@@ -16,7 +16,7 @@ package final class PendingRequest {
   package let id: RequestID
   package let endpoint: BodyEndpoint
   package let startedAt: MonotonicTime
-  /// The peer asked for the connection to be closed behind the answer.
+  /// The peer asked for the connection to be closed after the answer.
   package let closesAfterAnswer: Bool
   /// Nil where the request is whole with its head. It is charged until the request is answered.
   package let body: IncomingBody?

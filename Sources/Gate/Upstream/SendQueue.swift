@@ -40,7 +40,7 @@ public struct SendQueue {
     return hasProgressed
   }
 
-  /// Sends `bytes` behind what already waits, and keeps what the socket does not take.
+  /// Sends `bytes` after what already waits, and keeps what the socket does not take.
   package mutating func send(_ bytes: Span<UInt8>, on socket: borrowing Socket) -> FlushResult {
     guard queue.isEmpty else {
       queue.append(bytes)

@@ -29,7 +29,7 @@ final class AdmissionAttempt {
   let assertion: AssertionHeaders?
   /// Where the connection goes on if this is refused.
   let exchange: Exchange
-  /// The peer asked for the connection to be closed behind a refusal.
+  /// The peer asked for the connection to be closed after a refusal.
   let closesAfterRefusal: Bool
   let startedAt: MonotonicTime
   var machine: AdmissionMachine

@@ -63,7 +63,7 @@ extension Connection {
       }
       if let header = admission.client { conversation.state.take(header) }
     }
-    // It was over before: what it has still to say, and nothing behind that.
+    // It was over before: what it has still to say, and nothing after that.
     if session.isOver { endSession(attachment, .session(.gameClosed)) }
   }
 
@@ -183,7 +183,7 @@ extension Connection {
 }
 
 extension SessionConversation {
-  /// What the app is told before the gate's Close; nil in other dialects, and behind the app's own Close.
+  /// What the app is told before the gate's Close; nil in other dialects, and after the app's own Close.
   func closing(for end: ConnectionEnd?) -> ClosingReason? {
     guard dialect == .portcullis else { return nil }
     if case .session? = end { return .ended }

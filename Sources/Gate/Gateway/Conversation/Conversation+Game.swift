@@ -41,7 +41,7 @@ extension GameSide {
     }
   }
 
-  /// Sends what the conversation has for the game, behind what already waits, and tells it what the game has taken.
+  /// Sends what the conversation has for the game, after what already waits, and tells it what the game has taken.
   mutating func say(_ state: inout ConversationState, now: MonotonicTime) throws(SessionEnd) {
     if kept != nil { return try sayNoting(&state, now: now) }
     if !state.toGame.isEmpty {
@@ -55,7 +55,7 @@ extension GameSide {
     state.said(stillQueued: queued, now: now)
   }
 
-  /// The same, with a note before each call to the socket and behind it: one that takes a part of a message leaves the rest to
+  /// The same, with a note before each call to the socket and after it: one that takes a part of a message leaves the rest to
   /// the next process, should this one not come to it.
   private mutating func sayNoting(_ state: inout ConversationState, now: MonotonicTime) throws(SessionEnd) {
     if !state.toGame.isEmpty {

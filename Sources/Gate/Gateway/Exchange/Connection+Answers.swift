@@ -1,4 +1,4 @@
-/// Answers to requests: what becomes of the connection behind them, and of requests that take too long.
+/// Answers to requests: what becomes of the connection after them, and of requests that take too long.
 internal import Admission
 internal import Configuration
 internal import HTTPWire
@@ -54,7 +54,7 @@ extension Connection {
     guard client.tls.write(bytes.span) else { return close() }
     exchange.answered(isLast: isLast, bodyLeft: bodyLeft, now: loop.now)
     if isLast { return finish() }
-    // Back from other work: what was pipelined behind the request has its turn now.
+    // Back from other work: what was pipelined after the request has its turn now.
     loop.queue(self)
   }
 

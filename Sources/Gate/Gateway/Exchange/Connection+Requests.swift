@@ -15,7 +15,7 @@ internal import TLS
 internal import Upstream
 
 extension Connection {
-  /// Reads what came and serves one request of it. `respond` queues the connection for what is behind that, since a
+  /// Reads what came and serves one request of it. `respond` queues the connection for what is after that, since a
   /// peer may send requests faster than they can be answered, and would never let go of the loop.
   func serveRequests(_ exchange: Exchange) {
     client.tls.beginTurn(.newcomer)

@@ -67,7 +67,7 @@ extension Loop {
     release(session)
     // From here on all of it is the other loop's.
     takeover.answer(.session(handover))
-    // Behind the handover: who finds the new place asks there behind it.
+    // After the handover: who finds the new place asks there after it.
     let place = reference(to: takeover.session)
     for id in ids { shared.directory.move(id, from: place, to: takeover.by) }
   }
@@ -103,7 +103,7 @@ extension Loop {
       return endDetached(session, .keyRevoked)
     }
     if !goesOn(session) { return endDetached(session, .draining) }
-    // It came behind the others.
+    // It came after the others.
     if isStopped { return handOverSessions() }
     serve(session)
   }

@@ -252,7 +252,7 @@ final class Loop {
     takeContinuing(while: { shared.clock.monotonic() < end }) { connection in
       turn(of: connection) { $0.proceed() }
     }
-    // Nobody listens to these: they come behind all others, and one of them has its turn in any case.
+    // Nobody listens to these: they come after all others, and one of them has its turn in any case.
     continuingSessions.takeEach(while: { shared.clock.monotonic() < end }) { session in
       session.detachment?.isContinuing = false
       serve(session)

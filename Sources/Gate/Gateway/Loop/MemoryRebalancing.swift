@@ -26,7 +26,7 @@ final class MemoryRebalancing: Sendable {
     let bytes: Int
   }
 
-  /// Nil while one is under way, and for a while behind one that has found too little: what there is too much of belongs to
+  /// Nil while one is under way, and for a while after one that has found too little: what there is too much of belongs to
   /// those who play, and is not looked for with each message.
   func begin(_ mailboxes: [Mailbox], limit: Int, now: MonotonicTime) -> RebalancingRound? {
     if isPaused(at: now) || isUnderWay.exchange(true, ordering: .acquiring) { return nil }

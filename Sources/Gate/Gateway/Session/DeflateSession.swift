@@ -22,7 +22,7 @@ final class DeflateSession {
     var piece: Piece?
     /// Frames as they came.
     var frames: [UInt8]
-    /// What the player's connection ends with behind them.
+    /// What the player's connection ends with after them.
     var ending: ConnectionEnd?
   }
 

@@ -230,7 +230,7 @@ extension PlayerStream {
 
   // MARK: Measures
 
-  /// No further record is read in a round behind so many bytes.
+  /// No further record is read in a round after so many bytes.
   private static let deflatedReadBytes = recordBytes
   private static let largestHeader = 10
   /// What it costs to begin a message anew: about as much as so many bytes.

@@ -26,7 +26,7 @@ extension PlayerStream {
 
   /// Whether there is more to do.
   ///
-  /// The conversation's state is lent before and behind the reading, and once for each message: each time the run time
+  /// The conversation's state is lent before and after the reading, and once for each message: each time the run time
   /// looks whether somebody else has it.
   mutating func converse(
     _ conversation: SessionConversation, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop

@@ -272,7 +272,7 @@ extension PlayerStream {
   /// With its header, one TLS record of 16 KiB (RFC 8446 §5.1).
   static let slotBytes = recordBytes - headerRoom
   static let recordBytes = 16 * 1024
-  /// Playing does not take so much in a turn; a session that does is served behind the others next time.
+  /// Playing does not take so much in a turn; a session that does is served after the others next time.
   static let heavyBytes = recordBytes / 2
 
   /// What a player may know of a failure on the game's side.

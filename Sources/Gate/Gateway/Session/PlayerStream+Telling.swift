@@ -40,7 +40,7 @@ extension PlayerStream {
   }
 
   /// What was not sent yet, so much in a turn; whether there is more.
-  /// - Parameter all: in one turn, as there is none behind it: as it lies, since to compress it would take long.
+  /// - Parameter all: in one turn, as there is none after it: as it lies, since to compress it would take long.
   mutating func tell(
     _ state: inout ConversationState, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop,
     all: Bool = false

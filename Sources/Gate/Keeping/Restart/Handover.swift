@@ -81,7 +81,7 @@ private struct HandoverRecord {
   let slot: Int
   let count: Int
 
-  /// Nil for what is none, as behind the last one.
+  /// Nil for what is none, as after the last one.
   init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.bytes else { return nil }
     var fields = FieldReader(bytes)

@@ -53,7 +53,7 @@ package struct CrashRecovery: Equatable, Sendable {
 private enum InterruptedWrite {
   /// There was none.
   case none
-  /// So many bytes of what was owed have left, and nothing behind them.
+  /// So many bytes of what was owed have left, and nothing after them.
   case ofOwed(Int)
   /// All of it has left or nothing has: messages that count as handled.
   case whole(messages: Int)

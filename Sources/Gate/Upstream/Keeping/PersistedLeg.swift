@@ -82,14 +82,14 @@ package final class PersistedLeg {
   /// - Parameters:
   ///   - unhandled: all messages that were taken and that the game's socket has not.
   ///   - offered: how many bytes the call gets.
-  ///   - waiting: those and what waits behind them.
+  ///   - waiting: those and what waits after them.
   package func willWrite(unhandled: Int, offered: Int, waiting: Int) {
     isWriting = true
     self.waiting = waiting
     handle?.willWrite(messages: unhandled, bytes: offered)
   }
 
-  /// So much waits behind the call; returns whether the socket has taken any of it.
+  /// So much waits after the call; returns whether the socket has taken any of it.
   package func noteTaken(left: Int) -> Bool {
     guard left < waiting else { return false }
     if bytesTaken > 0 { bytesTaken += UInt64(waiting - left) }
