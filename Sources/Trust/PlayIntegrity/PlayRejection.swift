@@ -40,7 +40,7 @@ package enum PlayRejection: String, Error, CaseIterable, Sendable {
   case deviceVerdict = "device_verdict"
   case level
 
-  /// Behind the nonce: Google has said it of a phone that asked for just these keys and this challenge.
+  /// After the nonce: Google has said it of a phone that asked for just these keys and this challenge.
   package var isOfWhoAsked: Bool {
     Self.allCases.drop { $0 != .nonce }.dropFirst().contains(self)
   }

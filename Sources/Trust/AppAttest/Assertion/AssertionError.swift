@@ -33,7 +33,7 @@ package enum AssertionStep: String, Sendable, CaseIterable {
   case extensions
   case launchPolicy = "launch_policy"
 
-  /// Behind the signature, which is over nonce and keys.
+  /// After the signature, which is over nonce and keys.
   package var isOfWhoAsked: Bool {
     Self.allCases.drop { $0 != .signature }.dropFirst().contains(self)
   }

@@ -73,7 +73,7 @@ package enum AttestationStep: String, Sendable, CaseIterable {
   case extensions
   case launchPolicy = "launch_policy"
 
-  /// Behind nonce and app: any developer's app may have a key attested for this challenge, and only ours comes further.
+  /// After nonce and app: any developer's app may have a key attested for this challenge, and only ours comes further.
   package var isOfWhoAsked: Bool {
     Self.allCases.drop { $0 != .leafAppID }.dropFirst().contains(self)
   }

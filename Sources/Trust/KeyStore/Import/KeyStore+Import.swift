@@ -9,7 +9,7 @@ package struct ImportVerdict: Equatable, Sendable {
   package var taken = 0
   /// Were there before, and are as they were.
   package var known = 0
-  /// Found no room; nothing behind the first of them was looked at.
+  /// Found no room; nothing after the first of them was looked at.
   package var isFull = false
 
   package init(taken: Int = 0, known: Int = 0, isFull: Bool = false) {

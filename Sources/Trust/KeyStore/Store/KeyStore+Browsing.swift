@@ -17,10 +17,10 @@ extension KeyStore {
   }
 
   /// The keys at so many positions. The lock is held for 256 of them at a time, as for a snapshot's walk.
-  /// - Returns: where to go on; nil behind the last.
+  /// - Returns: where to go on; nil after the last.
   package func browse(from position: Int, count: Int) -> (found: [Found], next: Int?) {
     var found: [Found] = []
-    // An address may name any place; nothing lies behind the last.
+    // An address may name any place; nothing lies after the last.
     var place = min(max(0, position), Int.max - count - Self.browseStride)
     let end = place + count
     while true {

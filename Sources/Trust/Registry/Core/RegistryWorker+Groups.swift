@@ -189,7 +189,7 @@ extension RegistryWorker {
   }
 
   /// What was ordered meanwhile holds: neither the device nor its App Attest key comes back for what was true before. Looked
-  /// at behind the word, as the order may come between.
+  /// at after the word, as the order may come between.
   func hear(_ effect: RegistryEffect) {
     listener.hear(effect)
     guard let (device, subject) = effect.standing, revocations.end(device, of: subject) else { return }

@@ -13,7 +13,7 @@ extension RegistryWorker {
     var pause: Duration
   }
 
-  /// One that is over: another soon behind it is the same.
+  /// One that is over: another soon after it is the same.
   struct PastOutage {
     let end: MonotonicTime
     let pause: Duration

@@ -158,7 +158,7 @@ final class RegistryWorker {
     var refusals: [RefusalCode: Int] = [:]
     var settings: RegistrySettings?
     var isDraining: Bool
-    /// The queue is empty behind the group.
+    /// The queue is empty after the group.
     var isLast = true
   }
 

@@ -33,7 +33,7 @@ package final class DeviceMemory {
   var reports = Tally<DeviceID>(limit: DeviceMemory.reportsAnHour)
   /// Serials that are revoked, as far as the gate has told; nil before it has.
   var revokedSerials: RevokedSerials?
-  /// Behind the key store, which has judged evidence before it comes here.
+  /// After the key store, which has judged evidence before it comes here.
   var endedKeys = EndedKeys()
   private var enrolments = Tally<Origin>(limit: DeviceMemory.enrolmentsAnHour)
   private var failures = Tally<Attempt>(limit: DeviceMemory.failuresAnHour)
