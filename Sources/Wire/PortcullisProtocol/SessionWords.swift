@@ -29,7 +29,7 @@ public enum EndedReason: String, CaseIterable, Sendable {
   case shutdown
 }
 
-/// `reason` of `closing`, and of the Close frame behind it: why the connection ends.
+/// `reason` of `closing`, and of the Close frame after it: why the connection ends.
 public enum ClosingReason: String, CaseIterable, Sendable {
   /// An `ended` came before it, and says why.
   case ended
@@ -38,7 +38,7 @@ public enum ClosingReason: String, CaseIterable, Sendable {
   /// Text that is no UTF-8, or compressed data that is none.
   case invalidPayload = "invalid_payload"
   case messageTooBig = "message_too_big"
-  /// The gate starts anew; the session goes on behind it.
+  /// The gate starts anew; the session goes on after it.
   case restarting
   /// The app's `leave`.
   case left

@@ -26,7 +26,7 @@ package struct ClientUpdate: Equatable, Sendable {
 
   package init() {}
 
-  /// What is known of the app behind it; nil, and all is refused, where more would be kept than may be.
+  /// What is known of the app after it; nil, and all is refused, where more would be kept than may be.
   package func applied(to client: ClientDescription?) -> ClientDescription? {
     var client = client ?? ClientDescription()
     if let name { client.name = name }

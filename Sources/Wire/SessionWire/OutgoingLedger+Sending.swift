@@ -8,7 +8,7 @@ extension OutgoingLedger {
   package struct Gap: Equatable, Sendable {
     /// How many; nil where nobody knows.
     package let messages: Int?
-    /// The number of the next message behind them.
+    /// The number of the next message after them.
     package let next: Int
     /// Whether the connection meets no other one.
     package let isLast: Bool

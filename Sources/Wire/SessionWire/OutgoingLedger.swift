@@ -94,7 +94,7 @@ package struct OutgoingLedger: ~Copyable, Sendable {
     if start < text.count { append(.binary, text.extracting(start..<text.count)) }
   }
 
-  /// What the game says of its state, behind the message that tells the app of it.
+  /// What the game says of its state, after the message that tells the app of it.
   package mutating func note(_ event: TelnetEvent) {
     again.note(event)
     keepWithinLimit()

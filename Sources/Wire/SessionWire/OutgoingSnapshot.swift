@@ -6,7 +6,7 @@ internal import WebSocketWire
 package struct Loss: Equatable, Sendable {
   /// Nobody knows how many.
   package let isUnknown: Bool
-  /// The number of the first message behind them.
+  /// The number of the first message after them.
   package let next: Int
 
   package init(isUnknown: Bool, next: Int) {

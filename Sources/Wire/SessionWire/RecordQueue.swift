@@ -37,7 +37,7 @@ struct RecordQueue: Sendable {
   struct Record {
     enum Content {
       case message(MessageType)
-      /// Messages are missing up to `next`, which is the number of the first behind them.
+      /// Messages are missing up to `next`, which is the number of the first after them.
       case hole(next: Int)
     }
 

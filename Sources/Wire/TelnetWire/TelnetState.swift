@@ -57,7 +57,7 @@ package struct TelnetState: Equatable, Sendable {
 // MARK: Rates
 
 extension TelnetState {
-  /// Nil when another answer may be given now, else when: at most 64 in any second. A pause of a second behind the last of
+  /// Nil when another answer may be given now, else when: at most 64 in any second. A pause of a second after the last of
   /// them makes it 64 more.
   func nextAnswer(_ now: MonotonicTime) -> MonotonicTime? {
     let end = lastAnswer + Self.answersPeriod
@@ -72,7 +72,7 @@ extension TelnetState {
   }
 
   /// Whether `option`, which is on and asked for again, is answered again: at most four times in any minute. A pause of
-  /// a minute behind the last of them makes it four more.
+  /// a minute after the last of them makes it four more.
   func mayRepeat(_ option: TelnetOption, _ now: MonotonicTime) -> Bool {
     repetitionsSoFar(option, now) < Self.repetitionsLimit
   }
