@@ -36,7 +36,7 @@ struct ClientConnection: ~Copyable {
     }
   }
 
-  /// What came behind the last response.
+  /// What came after the last response.
   mutating func takeReceived() -> [UInt8] { take(received.count) }
 
   private mutating func take(_ count: Int) -> [UInt8] {

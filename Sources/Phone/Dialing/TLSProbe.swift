@@ -1,4 +1,4 @@
-/// One handshake, to learn what a server shows to whoever comes: nothing is sent behind it, and nothing is trusted.
+/// One handshake, to learn what a server shows to whoever comes: nothing is sent after it, and nothing is trusted.
 internal import Bytes
 internal import COpenSSL
 

@@ -20,7 +20,7 @@ public enum GameEvent: Equatable, Sendable {
   case approvals(open: Int)
   /// A login waits for a one-time code of this phone, where the gate knows it as a device.
   case codeWanted
-  /// Messages of the game are lost, so many, or nobody knows how many. How things stand now comes behind it, by events
+  /// Messages of the game are lost, so many, or nobody knows how many. How things stand now comes after it, by events
   /// whose `isAgain` is set.
   case gap(messages: Int?)
   /// So many inputs were typed too long ago, or for a session that is gone: the game will not get them.

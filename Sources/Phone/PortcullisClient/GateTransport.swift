@@ -109,7 +109,7 @@ public protocol GateConnection: Sendable {
   /// What the gate has chosen of the offer; nil: nothing.
   var subprotocol: String? { get }
 
-  /// Returns when the message is on its way, so that the next one comes behind it.
+  /// Returns when the message is on its way, so that the next one comes after it.
   func send(_ message: GateMessage) async throws
 
   /// The next thing to come; called again only when it has returned. Nothing more than one message is to be read ahead of

@@ -1,5 +1,5 @@
 /// The bottom of a terminal in a game: what the game says goes above what is being typed, which is taken away before and
-/// drawn again behind it. Pure: text and keys go in, bytes for the terminal come out.
+/// drawn again after it. Pure: text and keys go in, bytes for the terminal come out.
 internal import System
 
 struct LineConsole {

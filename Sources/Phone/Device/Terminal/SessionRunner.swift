@@ -17,7 +17,7 @@ package final class SessionRunner {
   private let bell: Bell
   private let inbox = Monitor(Inbox())
   private var feeder: Task<Void, Never>?
-  /// What has ended is told behind everything that came before it.
+  /// What has ended is told after everything that came before it.
   package private(set) var end: GameEnd?
 
   /// - Parameters:

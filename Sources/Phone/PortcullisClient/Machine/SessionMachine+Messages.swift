@@ -38,13 +38,13 @@ extension SessionMachine {
     retries.succeed()
   }
 
-  /// Behind the message that was received last.
+  /// After the message that was received last.
   package var mark: ArrivalMark { arrivals.mark }
 
   /// The app has handled everything up to `mark`.
   package mutating func handled(_ mark: ArrivalMark, now: Double) {
     arrivals.handle(mark, now: now)
-    // Behind our own Close nothing may be sent.
+    // After our own Close nothing may be sent.
     if phase == .attached { acknowledge(now: now) }
   }
 

@@ -73,7 +73,7 @@ struct UnhandledInput {
     taken = received
   }
 
-  /// The gate has taken `received` messages of this session: what is behind them is sent again.
+  /// The gate has taken `received` messages of this session: what is after them is sent again.
   /// - Returns: whether that can be.
   mutating func resume(after received: Int) -> Bool {
     guard received >= handled, received <= handled + everSent else { return false }

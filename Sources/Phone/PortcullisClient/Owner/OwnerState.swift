@@ -34,7 +34,7 @@ struct OwnerState {
 
   // To the app.
   var events: [(event: GameEvent, mark: ArrivalMark)] = []
-  /// Behind the event that the app has and has not handled yet.
+  /// After the event that the app has and has not handled yet.
   var held: ArrivalMark?
   /// The end was told, or nobody is there to be told.
   var isOver = false
@@ -79,7 +79,7 @@ struct OwnerState {
       case .ping: if let line { orders.pings.append(line) }
       case .close(let code): if let line { run(.close(code: code, line)) }
       case .abandon: drop(&orders)
-      // Behind what is to be remembered of it.
+      // After what is to be remembered of it.
       case .tell(.state(.ended(let end))): run(.tell(.state(.ended(end))))
       case .tell(let event): tell(event)
       }
