@@ -156,6 +156,6 @@ package enum AdminStatus: Int, Sendable {
 
 /// The pieces of a download. Called on the slow thread.
 package protocol AdminBody: AnyObject, Sendable {
-  /// Nil behind the last one.
+  /// Nil after the last one.
   func next() -> [UInt8]?
 }

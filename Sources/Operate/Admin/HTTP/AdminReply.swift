@@ -6,7 +6,7 @@ internal import HTTPWire
 struct AdminReply: Sendable, Equatable {
   enum Content: Sendable, Equatable {
     case whole([UInt8])
-    /// Comes piece by piece, behind the head.
+    /// Comes piece by piece, after the head.
     case pieces
   }
 

@@ -19,7 +19,7 @@ struct HistoryWriter {
   /// Where the minute is that was running when it was written.
   private struct Place {
     var number: Int
-    /// The gate's start, and how far behind it the minute began, in milliseconds.
+    /// The gate's start, and how far after it the minute began, in milliseconds.
     var startedAt: Int64
     var begin: Int64
   }

@@ -13,7 +13,7 @@ enum AdminJob: Sendable {
 /// What comes back to the fast thread.
 enum AdminLetter: Sendable {
   case answer(UInt64, AdminAnswer)
-  /// Nil behind the last one.
+  /// Nil after the last one.
   case piece(UInt64, [UInt8]?)
 }
 
