@@ -180,7 +180,7 @@ package enum HistoryFile {
       startedAt: start == 0 ? nil : UnixTime(milliseconds: Int64(start)), period: period, refusals: refusals)
   }
 
-  /// Behind the begin of a minute in which several gates may have run one after the other.
+  /// After the beginning of a minute in which several gates may have run one after the other.
   private static let latestStart: UInt64 = 2 * 60_000
 
   /// Numbers one after the other.
