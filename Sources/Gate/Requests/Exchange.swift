@@ -5,6 +5,7 @@
 package import Addresses
 internal import Bytes
 package import Configuration
+package import DeviceWire
 package import HTTPWire
 package import PortcullisProtocol
 package import Registry
@@ -65,6 +66,8 @@ package final class Exchange {
   package var isOfService = false
   /// It is proved by a device's key.
   package var provesByDevice = false
+  /// By its own words the device that asks; nobody has proved it.
+  package var namedDevice: DeviceID?
   private var refusals = 0
   /// Since when the next request is awaited; nil before any answer. Bytes that come do not move it, so that a byte now
   /// and then keeps no connection open.
@@ -217,6 +220,7 @@ package final class Exchange {
     trace = nil
     isOfService = false
     provesByDevice = false
+    namedDevice = nil
   }
 
   private func drop(_ count: Int) {

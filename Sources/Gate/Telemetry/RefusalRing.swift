@@ -2,6 +2,7 @@
 /// memory alone, and end with the process.
 package import Addresses
 package import Bytes
+package import DeviceWire
 internal import HTTPWire
 package import PortcullisProtocol
 internal import Synchronization
@@ -16,6 +17,8 @@ package struct RefusalEntry: Equatable, Sendable {
   /// The rule that was broken: a word of the program's own.
   package let step: String
   package let keyID: KeyIdentifier?
+  /// Of an upgrade that names one; by the peer's own words.
+  package let deviceID: DeviceID?
   /// What was asked for, in words of the program's own; nil where nothing counts it.
   package let asked: String?
   /// The name of a request about devices, which a client may have chosen: at most 64 characters of a token (RFC 9110 §5.6.2).
@@ -26,14 +29,15 @@ package struct RefusalEntry: Equatable, Sendable {
   package let peer: PeerName
 
   package init(
-    number: Int, at: UnixTime, code: RefusalCode, step: String, keyID: KeyIdentifier?, asked: String?,
-    peer: PeerName
+    number: Int, at: UnixTime, code: RefusalCode, step: String, keyID: KeyIdentifier?,
+    deviceID: DeviceID? = nil, asked: String?, peer: PeerName
   ) {
     self.number = number
     self.at = at
     self.code = code
     self.step = step
     self.keyID = keyID
+    self.deviceID = deviceID
     self.asked = asked
     self.peer = peer
   }

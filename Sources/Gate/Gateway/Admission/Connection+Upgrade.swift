@@ -20,6 +20,7 @@ internal import WebSocketWire
 extension Connection {
   func beginUpgrade(_ head: RequestHead, _ exchange: Exchange) {
     exchange.provesByDevice = DeviceProof.isNamed(in: head)
+    exchange.namedDevice = DeviceProof.device(namedIn: head)
     let upgrade: PlayerUpgrade
     do throws(Refusal) {
       upgrade = try PlayerUpgrade(head, allowing: loop.settings.subprotocols)

@@ -22,6 +22,11 @@ struct DeviceProof {
 
   static func isNamed(in head: RequestHead) -> Bool { names.contains(where: head.has) }
 
+  /// Whom the peer says it is, before anything is proved.
+  static func device(namedIn head: RequestHead) -> DeviceID? {
+    head.value(HeaderName.deviceID).flatMap { DeviceID($0) }
+  }
+
   init(_ head: RequestHead) throws(Refusal) {
     guard let device = head.value(HeaderName.deviceID), let nonce = head.value(HeaderName.deviceNonce),
       let signature = head.value(HeaderName.deviceSignature)

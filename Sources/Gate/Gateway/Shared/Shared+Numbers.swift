@@ -1,5 +1,6 @@
 /// The running gate as its numbers, its history and the operator's list of refusals are made of it.
 internal import Admission
+internal import DeviceWire
 internal import KeyStore
 internal import Registry
 internal import Requests
@@ -43,7 +44,9 @@ extension Shared {
   func remember(_ refusal: Refusal, of connection: Connection) {
     let (at, peer) = (clock.wall(), connection.peerName)
     var asked: String?
+    var deviceID: DeviceID?
     if case .exchange(let exchange) = connection.stage {
+      deviceID = exchange.namedDevice
       switch exchange.asked {
       case .upgrade: asked = "upgrade"
       case .registration: asked = "registration"
@@ -52,8 +55,8 @@ extension Shared {
     }
     refusals.note { number in
       RefusalEntry(
-        number: number, at: at, code: refusal.code, step: refusal.step, keyID: refusal.keyID, asked: asked,
-        peer: peer)
+        number: number, at: at, code: refusal.code, step: refusal.step, keyID: refusal.keyID,
+        deviceID: deviceID, asked: asked, peer: peer)
     }
   }
 }

@@ -39,6 +39,8 @@ package struct HistoryReading: Sendable {
   package let lastDay: HistoryPeriod
   /// Those that occurred in the last day, in the order of the codes.
   package let refusals: [(code: RefusalCode, lastHour: Int, lastDay: Int)]
+  /// The three that occurred most often, the commonest first, with how often in each of `minutes`.
+  package let commonest: [(code: RefusalCode, minutes: [Int])]
   /// By loop: turns of the last minute, give or take ten seconds.
   package let turns: [TurnReading]
 }
@@ -71,6 +73,8 @@ struct HistoryState: Sendable {
   private static let minuteNanoseconds: UInt64 = 60_000_000_000
   /// How many readings of turns are kept, and how far apart.
   private static let markCount = 7
+  /// Codes whose every minute is told.
+  private static let told = 3
   private static let markDistance: Duration = .seconds(10)
 
   private struct Minute {
@@ -174,13 +178,17 @@ struct HistoryState: Sendable {
     let oldest = marks.first?.turns ?? []
     let age = (now - (startedAt ?? now)).wholeMilliseconds
     let starts = (finished + [runningMinute]).compactMap { $0?.start }
+    let told = RefusalCode.allCases.enumerated().compactMap { index, code in
+      let day = sum(index, Self.minutes)
+      return day > 0 ? (index: index, code: code, lastHour: sum(index, 60), lastDay: day) : nil
+    }
     return HistoryReading(
       minutes: minutes, sinceLastBegan: now - began, sinceStart: now - (startedAt ?? now),
       starts: starts.map { .milliseconds(age - $0) },
       lastHour: period(60), lastDay: period(Self.minutes),
-      refusals: RefusalCode.allCases.enumerated().compactMap { index, code in
-        let day = sum(index, Self.minutes)
-        return day > 0 ? (code, sum(index, 60), day) : nil
+      refusals: told.map { ($0.code, $0.lastHour, $0.lastDay) },
+      commonest: told.sorted { $0.lastDay > $1.lastDay }.prefix(Self.told).map { commonest in
+        (commonest.code, refusals.map { Int($0?[commonest.index] ?? 0) })
       },
       turns: zip(last.turns, oldest).map { $0.since($1) })
   }

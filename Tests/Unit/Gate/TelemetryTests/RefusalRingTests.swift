@@ -13,7 +13,7 @@ import Time
     ring.note { number in
       RefusalEntry(
         number: number, at: UnixTime(milliseconds: Int64(number)), code: .nonceInvalid, step: "unknown",
-        keyID: nil, asked: nil,
+        keyID: nil, deviceID: nil, asked: nil,
         peer: PeerName(
           loop: 1, number: 255, source: Endpoint(address: IPAddress(v4: 0x7F00_0001), port: 1), trace: nil))
     }
