@@ -14,6 +14,8 @@ package struct WaitingForOperators: AnsweringCall {
 
   package init() {}
 
+  package var tellsTime: Bool { false }
+
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     let now = desk.now
     let requests = try desk.storing { (store) throws(StoreFailure) in

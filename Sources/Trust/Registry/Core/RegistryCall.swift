@@ -23,6 +23,10 @@ package protocol RegistryCall: Sendable {
   /// Of a revocation whose devices stand in the store, and are not yet known.
   var isToLookUp: Bool { get }
 
+  /// Whether somebody relies on the time at which it was answered. Where nobody does, and nothing was changed, nothing is
+  /// written: what is asked each second wakes no disk.
+  var tellsTime: Bool { get }
+
   /// The same with all of them known, and told by `immediate`: the store may be read though it cannot be written.
   func lookingUp(_ store: any RegistryStore) throws(StoreFailure) -> any RegistryCall
 
@@ -38,6 +42,7 @@ extension RegistryCall {
   package var revokes: String { "" }
   package var isOrderedAnew: Bool { false }
   package var isToLookUp: Bool { false }
+  package var tellsTime: Bool { true }
   package func lookingUp(_ store: any RegistryStore) throws(StoreFailure) -> any RegistryCall { self }
 }
 

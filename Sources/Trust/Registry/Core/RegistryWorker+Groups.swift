@@ -45,7 +45,7 @@ extension RegistryWorker {
           results.append(try serve(request))
         }
         for effect in results.flatMap(\.effects) where effect.isUrgent { listener.hear(effect) }
-        return true
+        return group.contains { $0.call.tellsTime }
       }
     } catch {
       doubtful.formUnion(results.flatMap(\.effects).compactMap(\.gone))

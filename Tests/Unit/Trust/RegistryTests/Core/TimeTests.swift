@@ -116,6 +116,24 @@ import Testing
     #expect(try part.storedTime().promised >= promised)
   }
 
+  /// The console asks it each second, on a gate that does nothing else.
+  @Test func whatWaitsIsReadWithoutAWrite() throws {
+    let part = try WorkerPart()
+    try part.start()
+    part.serve([Put(name: "v0")])
+    let before = try part.storedTime()
+    part.clock.advance(.seconds(5))
+    guard case .value? = part.serve(WaitingForOperators()) else { throw FormError("no value") }
+    part.disk.countCalls()
+    part.clock.advance(.seconds(5))
+    guard case .value? = part.serve(WaitingForOperators()) else { throw FormError("no value") }
+    #expect(part.disk.calls == 0)
+    guard case .value? = part.serve(BrowsePairings()) else { throw FormError("no value") }
+    #expect(part.disk.calls > 0)
+    part.stop()
+    #expect(try part.storedTime() > before)
+  }
+
   /// Rows that upkeep writes are dated as well.
   @Test func theAuditsTimesNeverGoBack() throws {
     struct Recording: Upkeep {
