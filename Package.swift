@@ -208,8 +208,8 @@ let modules = [
     [
       "Addresses", "Admin", "Admission", "ApprovalPolicy", "Assembly", "Bytes", "Configuration",
       "Confinement", "Control", "Crypto", "DeviceWire", "Gateway", "Identity", "Inspection", "JSON",
-      "KeyStore", "Logging", "Logs", "Metrics", "PortcullisProtocol", "Prompt", "Registry", "Scheduling",
-      "Sockets", "System", "Telemetry", "Time", "TLS",
+      "KeyStore", "Logging", "Logs", "Metrics", "PortcullisProtocol", "Prompt", "QRCode", "Registry",
+      "Scheduling", "Sockets", "System", "Telemetry", "Time", "TLS",
     ]),
 
   Module(
@@ -355,7 +355,7 @@ let testTargets = [
     "Console",
     [
       "Admin", "Bytes", "Confinement", "Control", "Crypto", "Identity", "JSON", "KeyStore",
-      "PortcullisProtocol", "Prompt", "Registry", "System", "TestGate", "Time",
+      "PortcullisProtocol", "Prompt", "QRCode", "Registry", "System", "TestGate", "Time",
     ]),
   tests(
     "Admin",

@@ -33,6 +33,8 @@ package final class AdminOperators: Sendable {
   /// Of whom may sign in, by his name.
   package func number(of name: String) -> UInt32? { people.withLock { $0.users[name] } }
 
+  package func name(of user: UInt32) -> String? { people.withLock { $0.names[user] } }
+
   /// As whom the console knows the user at the other end; nil where he may not sign in.
   package func name(of peer: UnixPeer?) -> String? {
     peer.flatMap { peer in people.withLock { $0.names[peer.user] } }

@@ -158,14 +158,58 @@ def test_times_are_those_of_the_readers_zone(town, overview):
     """Berlin's, by the browser's settings; the exact one is what pointing at it shows."""
     town.console.open(overview, town.key())
     times = overview.run("""return [...document.querySelectorAll('main time')].map(time => [
-      time.dateTime, time.title, time.textContent, new Date(time.dateTime).toLocaleTimeString(
-        'de-DE', {timeZone: 'Europe/Berlin', hour: '2-digit', minute: '2-digit'})])""")
+      time.dateTime, time.title, time.textContent, (Date.now() - Date.parse(time.dateTime)) / 1000])""")
     assert times
-    for exact, title, text, there in times:
+    for exact, title, text, seconds in times:
         assert title == exact and exact.endswith("Z")
-        hour, minute = map(int, there.split(":"))
-        # Of twelve or of twenty-four hours, as the reader's language has it.
-        assert any(f"{hour:02}:{minute:02}" in text for hour in (hour, (hour - 1) % 12 + 1)), (exact, text)
+        # What was today is told by how long ago it was.
+        number, unit, _ = text.split()
+        assert abs(int(number) * {"s": 1, "min": 60, "h": 3600}[unit] - seconds) <= {"s": 3, "min": 62, "h": 3602}[unit]
+    town.console.open(overview, "/")
+    ends, text = overview.run("""const time = document.querySelector('table[data-table=certificates] time');
+      return [new Date(time.dateTime).toLocaleTimeString('de-DE', {timeZone: 'Europe/Berlin', hour: '2-digit',
+        minute: '2-digit'}), time.textContent]""")
+    assert ends in text
+    assert "Hours are those of Europe/Berlin." in overview.text
+    (right, span), hours = overview.run("""const drawing = document.querySelector('svg[data-span]');
+      return [[drawing.dataset.end, Number(drawing.dataset.span)],
+        [...drawing.parentElement.querySelectorAll('.hours text')].map(text => text.textContent)]""")
+    quarters = overview.run(
+        """return [...Array(arguments[1])].map((_, i) => new Date(Date.parse(arguments[0]) - (arguments[1] - i) * 60000))
+      .filter(time => time.getUTCMinutes() % 15 === 0).map(time => time.toLocaleTimeString('de-DE',
+        {timeZone: 'Europe/Berlin', hour: '2-digit', minute: '2-digit'}))""",
+        right, span,
+    )  # fmt: skip
+    assert span == 60 and hours and set(hours) <= set(quarters)
+
+
+def test_what_waits_is_counted_while_the_page_is_open(town, overview):
+    """In the menu, and on the overview with what it says."""
+    shown = "return document.querySelector('[data-live=waiting-approvals]').textContent"
+    Mouse(overview).follow("Sessions")
+    before = int(overview.run(shown))
+    name = town.ask("shutdown", "Alatar")["id"]
+    eventually(lambda: overview.run(shown) == str(before + 1), "the menu has one more")
+    Mouse(overview).follow("Overview")
+    assert f"{before + 1} requests" in overview.one("[data-live=waits]").text
+    assert town.gate.command("approvals", "cancel", name).returncode == 0
+    eventually(lambda: f"{before} requests" in overview.one("[data-live=waits]").text, "the overview has one less")
+
+
+def test_the_pointer_reads_a_chart(town, overview):
+    drawing = overview.one("svg[data-chart=chart-players]")
+    note = "return [...document.querySelector('figure.chart').querySelectorAll('.note')].map(n => [n.hidden, n.textContent])"
+    overview.run(
+        """const box = arguments[0].getBoundingClientRect();
+      arguments[0].dispatchEvent(new PointerEvent('pointermove', {clientX: box.right - 2, clientY: box.top + 9}))""",
+        drawing,
+    )
+    (was_hidden, _), (is_hidden, text) = overview.run(note)
+    assert was_hidden and not is_hidden
+    clock, players = text.split(": ")
+    assert len(clock) == 5 and int(players) >= 1
+    overview.run("arguments[0].dispatchEvent(new PointerEvent('pointerleave'))", drawing)
+    assert [hidden for hidden, _ in overview.run(note)] == [False, True]
 
 
 def test_a_gate_that_goes_away_is_told(town, overview):

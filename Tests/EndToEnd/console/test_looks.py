@@ -10,6 +10,7 @@ import browser
 import pytest
 import yesterday
 from browser import SCHEMES, WIDTHS, Mouse
+from waiting import eventually
 
 SHOTS = os.environ.get("SHOTS")
 SCREENS = [(1280, "light"), (320, "dark")]
@@ -28,9 +29,13 @@ def town(build_town):
 # The name of a picture, and where it is.
 PAGES = {
     "overview": lambda town: "/",
+    "hours": lambda town: "/hours",
     "sessions": lambda town: "/sessions",
     "session": lambda town: town.session(),
     "session-end": lambda town: town.session() + "/end",
+    "search": lambda town: "/search?find=203.0.113.24",
+    "search-person": lambda town: "/search?find=ben",
+    "search-none": lambda town: "/search?find=zzzz",
     "keys": lambda town: "/keys",
     "keys-none": lambda town: "/keys?text=zzzzzzzz",
     "keys-wrong": lambda town: "/keys?since=yesterday",
@@ -38,6 +43,7 @@ PAGES = {
     "key-revoke": lambda town: town.key() + "/revoke",
     "devices": lambda town: "/devices",
     "device": lambda town: town.device(town.phones[0]),
+    "pair": lambda town: "/devices/pair",
     "device-confirm": lambda town: town.device(town.pair("Hanna").device) + "/confirm",
     "device-revoke": lambda town: town.device(town.phones[0]) + "/revoke",
     "approvals": lambda town: "/approvals",
@@ -67,6 +73,7 @@ def judge(window, name):
             window.picture(folder / f"{name}-{width}-{scheme}.png")
         found += [f"{where}: {text}" for text in window.violations()]
         found += [f"{where}: sideways: {text}" for text in window.sideways()]
+        found += [f"{where}: broken: {text}" for text in window.broken_words()]
     window.screen()
     return found
 
@@ -102,6 +109,15 @@ def test_forms_that_were_not_accepted_and_a_gate_that_drains(window, town):
     hands.press("Revoke the key")
     assert "This did not work" in window.text
     found += judge(window, "key-revoke-wrong")
+    town.console.open(window, "/devices/pair")
+    hands.fill("Subject", "jana")
+    hands.press("Show the code")
+    found += judge(window, "pairing")
+    code = window.run("return document.querySelector('summary + code').textContent")
+    town.household.scan(town.gate.folder / "jana.json", code, "--name", "Jana’s phone").line()
+    eventually(lambda: "shows six digits" in window.text, "the page says so by itself")
+    found += judge(window, "pairing-revealed")
+    hands.press("Give the pairing up")
     town.console.open(window, "/drain")
     hands.press("Begin to drain")
     found += judge(window, "drain-draining")

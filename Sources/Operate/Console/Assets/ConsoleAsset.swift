@@ -23,10 +23,25 @@ enum ConsoleAsset: String, CaseIterable, Sendable {
 
   var bytes: [UInt8] {
     switch self {
-    case .style: Array(Self.styleSheet.utf8)
-    case .script: Array(Self.scriptText.utf8)
+    case .style: Self.shortStyle
+    case .script: Self.shortScript
     case .icon: Array(Self.iconText.utf8)
     }
+  }
+
+  private static let shortStyle = short(styleSheet)
+  private static let shortScript = short(scriptText)
+
+  /// Without indentation, and without lines that are comments: what a browser reads and nobody else.
+  private static func short(_ text: String) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
+      let line = line.drop { $0 == UInt8(ascii: " ") }
+      if line.isEmpty || line.starts(with: "//".utf8) { continue }
+      bytes += line
+      bytes.append(UInt8(ascii: "\n"))
+    }
+    return bytes
   }
 
   /// A portcullis, in the colour of the text around it or of the tab it stands in.

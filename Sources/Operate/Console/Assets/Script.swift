@@ -10,16 +10,25 @@ extension ConsoleAsset {
     // Times, in the reader's zone; the exact one stays in the title.
     const thisYear = new Date().getFullYear();
     const zoned = new Intl.DateTimeFormat(undefined, {
-      day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
+      day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
     const zonedWithYear = new Intl.DateTimeFormat(undefined, {
-      year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+      year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+    const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
     function showTime(element) {
       const time = new Date(element.dateTime);
       if (Number.isNaN(time.getTime())) return;
-      const text = element.classList.contains("countdown") ? left(time)
-        : (time.getFullYear() === thisYear ? zoned : zonedWithYear).format(time);
+      const text = element.classList.contains("countdown") ? left(time) : ago(time)
+        ?? (time.getFullYear() === thisYear ? zoned : zonedWithYear).format(time);
       if (element.textContent !== text) element.textContent = text;
+    }
+
+    // Within a day how long ago, which is what a reader wants to know; else when.
+    function ago(time) {
+      const seconds = Math.floor((Date.now() - time) / 1000);
+      if (seconds < 0 || seconds >= 86400) return null;
+      if (seconds < 60) return `${seconds} s ago`;
+      return seconds < 3600 ? `${Math.floor(seconds / 60)} min ago` : `${Math.floor(seconds / 3600)} h ago`;
     }
 
     function left(time) {
@@ -43,6 +52,11 @@ extension ConsoleAsset {
         if (/^\/(?!\/)/.test(cell.href)) link.setAttribute("href", cell.href);
         link.append(...nodes(cell.content));
         return [link];
+      }
+      if (cell.summary !== undefined) {
+        const part = make("details");
+        part.append(make("summary", cell.summary), ...nodes(cell.lines));
+        return [part];
       }
       if (cell.code !== undefined) return [make("code", cell.code)];
       if (cell.standing !== undefined) return [make("span", cell.text, `badge ${standing(cell.standing)}`)];
@@ -92,6 +106,13 @@ extension ConsoleAsset {
         const rows = answer.rows?.[table.dataset.table];
         if (Array.isArray(rows) && hasChanged(`rows ${table.dataset.table}`, rows)) showRows(table, rows);
       }
+      for (const part of document.querySelectorAll("[data-some]")) {
+        const rows = answer.rows?.[part.dataset.some];
+        if (Array.isArray(rows)) part.hidden = rows.length === 0;
+      }
+      for (const part of document.querySelectorAll("[data-none]")) {
+        part.hidden = part.dataset.none.split(" ").some((name) => answer.rows?.[name]?.length > 0);
+      }
       for (const drawing of document.querySelectorAll("svg[data-chart]")) {
         const chart = answer.charts?.[drawing.dataset.chart];
         if (chart && hasChanged(`chart ${drawing.dataset.chart}`, chart)) showChart(drawing, chart);
@@ -106,7 +127,7 @@ extension ConsoleAsset {
         columns.forEach((column, index) => {
           const cell = make(index === 0 ? "th" : "td", undefined, column.className || undefined);
           if (index === 0) cell.scope = "row";
-          cell.dataset.label = column.textContent;
+          if (column.classList.contains("number")) cell.dataset.label = column.textContent;
           cell.append(...nodes(row[column.dataset.column]));
           line.append(cell);
         });
@@ -142,17 +163,92 @@ extension ConsoleAsset {
       return line;
     }
 
+    // Drawings: outlines and lines as the gate has them, hours as the reader's clock has them.
     function showChart(drawing, chart) {
       drawing.setAttribute("aria-label", String(chart.label));
-      drawing.querySelector("path").setAttribute("d", String(chart.d));
-      const marks = drawing.querySelector("g"), lines = [];
-      for (const start of chart.starts) {
-        const line = document.createElementNS("http://www.w3.org/2000/svg", "line");
-        line.setAttribute("class", "start");
-        for (const [name, value] of [["x1", start], ["y1", 0], ["x2", start], ["y2", 200]]) line.setAttribute(name, Number(value));
-        lines.push(line);
+      const outlines = [...(chart.d === undefined ? [] : [chart.d]), ...chart.layers ?? []];
+      const paths = [...drawing.querySelectorAll("path")];
+      while (paths.length < outlines.length) {
+        const path = shape("path", { class: ["three", "two", "one"].at(paths.length - outlines.length) });
+        paths.at(-1).after(path);
+        paths.push(path);
       }
-      marks.replaceChildren(...lines);
+      paths.forEach((path, index) => path.setAttribute("d", String(outlines[index] ?? "")));
+      if (chart.d === undefined) return;
+      Object.assign(drawing.dataset, { top: chart.top, span: chart.span, end: chart.end });
+      const marks = drawing.querySelectorAll("g")[1];
+      marks.replaceChildren(...chart.starts.map((x) => across("start", x, 0, x, 200)));
+      drawing.parentElement.querySelector(".scale").replaceChildren(...chart.ticks.map((tick) => make("span", tick)));
+      showHours(drawing);
+    }
+
+    function shape(name, attributes) {
+      const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+      for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+      return element;
+    }
+
+    function across(style, x1, y1, x2, y2) { return shape("line", { class: style, x1, y1, x2, y2 }); }
+
+    function edges(drawing) {
+      const right = Date.parse(drawing.dataset.end), span = Number(drawing.dataset.span) * 60000;
+      return { right, span, left: right - span };
+    }
+
+    function showHours(drawing) {
+      const { left, right, span } = edges(drawing), quarter = 900000, marks = [];
+      for (let time = Math.ceil(left / quarter) * quarter; time < right; time += quarter) {
+        const at = new Date(time), isDue = at.getMinutes() === 0 && at.getHours() % Number(drawing.dataset.hours) === 0;
+        if (span <= 3600000 || isDue) marks.push({ share: (time - left) / span, text: clock.format(at) });
+      }
+      const rows = drawing.parentElement.querySelector(".scale").children.length - 1;
+      const lines = marks.map(({ share }) => across("grid", share * 1440, 0, share * 1440, 200));
+      for (let row = 1; row < rows; row += 1) lines.push(across("grid", 0, row * 200 / rows, 1440, row * 200 / rows));
+      drawing.querySelector("g").replaceChildren(...lines);
+      drawing.parentElement.querySelector(".hours").replaceChildren(...marks.filter(({ share }) => share > 0.035 && share < 0.965)
+        .map(({ share, text }) => { const label = shape("text", { x: `${share * 100}%`, y: 12 }); label.textContent = text; return label; }));
+    }
+
+    // What an outline says at a place, which is as exact as it is drawn.
+    function height(path, place) {
+      let x = 0, y = 0, found = null;
+      for (const [, letter, numbers] of path.getAttribute("d").matchAll(/([Mhv])([^Mhv]*)/g)) {
+        const [first, second] = numbers.match(/-?\d+/g).map(Number);
+        if (letter === "M") [x, y] = [first, second];
+        else if (letter === "v") y += first;
+        else {
+          if (x <= place && place < x + first) found = y;
+          x += first;
+        }
+      }
+      return found === null ? null : 200 - found;
+    }
+
+    function amount(number, unit) {
+      if (unit === "count") return Math.round(number).toLocaleString("en");
+      const units = unit === "bytes" ? ["B", "kB", "MB", "GB", "TB"] : ["µs", "ms", "s"];
+      let rank = 0;
+      while (number >= 1000 && rank < units.length - 1) { number /= 1000; rank += 1; }
+      return `${rank > 0 && number < 100 ? number.toFixed(1) : Math.round(number)} ${units[rank]}`;
+    }
+
+    function readOut(drawing) {
+      const note = drawing.closest("figure").querySelector(".note"), out = make("span", "", "note");
+      const cursor = across("cursor", 0, 0, 0, 200);
+      out.hidden = true;
+      note.after(out);
+      drawing.addEventListener("pointermove", (event) => {
+        const box = drawing.getBoundingClientRect(), share = Math.min(Math.max((event.clientX - box.left) / box.width, 0), 0.9999);
+        const { left, span } = edges(drawing), paths = [...drawing.querySelectorAll("path")];
+        const found = paths.map((path) => height(path, share * 1440)), of = (value) => amount(value * Number(drawing.dataset.top) / 200, drawing.dataset.unit);
+        const names = [...drawing.closest("figure").querySelectorAll(".legend span")].map((name) => name.textContent).filter((name) => name);
+        const parts = found.length < 2 ? [] : found.slice(1).reverse().map((value, index, all) => `${names[index]} ${of((value ?? 0) - (all[index - 1] ?? 0))}`);
+        out.textContent = `${clock.format(left + share * span)}: ${found[0] === null ? "did not run" : [of(found[0]), ...parts].join(" · ")}`;
+        for (const end of ["x1", "x2"]) cursor.setAttribute(end, share * 1440);
+        if (!cursor.isConnected) drawing.append(cursor);
+        [note.hidden, out.hidden] = [true, false];
+      });
+      drawing.addEventListener("pointerleave", () => { cursor.remove(); [note.hidden, out.hidden] = [false, true]; });
     }
 
     // Asking again, as long as somebody looks and wants to.
@@ -215,7 +311,19 @@ extension ConsoleAsset {
       askIn(period);
     }
 
+    // Of a menu in one row what is open is seen.
+    const menu = document.querySelector(".menu ul"), current = menu?.querySelector("[aria-current]");
+    if (current) menu.scrollLeft = current.offsetLeft - menu.offsetLeft - 48;
+    document.addEventListener("keydown", (event) => {
+      if (event.key !== "k" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      document.querySelector(".find input")?.select();
+    });
+
     showTimes(document);
+    for (const drawing of document.querySelectorAll("svg[data-span]")) { showHours(drawing); readOut(drawing); }
+    const zone = document.querySelector("[data-zone]");
+    if (zone) zone.textContent = `Hours are those of ${Intl.DateTimeFormat().resolvedOptions().timeZone}.`;
     // What was done has been said: who loads the page again is not told once more.
     const address = new URL(location.href);
     if (address.searchParams.has("done")) {
@@ -223,7 +331,7 @@ extension ConsoleAsset {
       history.replaceState(null, "", address);
     }
     // Also those that come later.
-    setInterval(() => { if (!isPaused) for (const element of document.querySelectorAll("time.countdown")) showTime(element); }, 1000);
+    setInterval(() => { if (!isPaused) showTimes(document); }, 1000);
     // Who sent a form with something wrong in it is led to what it is.
     document.querySelector(".problems")?.focus();
 

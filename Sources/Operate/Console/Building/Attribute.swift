@@ -26,6 +26,9 @@ struct Attribute: Sendable {
     let words = names.compactMap { $0?.rawValue }
     return words.isEmpty ? nil : Attribute("class", words.joined(separator: " "))
   }
+  static func classes(_ names: [StyleClass]) -> Attribute? {
+    names.isEmpty ? nil : Attribute("class", names.map(\.rawValue).joined(separator: " "))
+  }
   static func id(_ anchor: Anchor) -> Attribute { Attribute("id", anchor.text) }
   /// What names or describes an element; nil without any.
   static func references(_ kind: Reference, _ anchors: Anchor?...) -> Attribute? {
@@ -52,6 +55,7 @@ struct Attribute: Sendable {
     case charset
     case dataPause = "data-pause"
     case dataState = "data-state"
+    case dataZone = "data-zone"
     case focusable
     case hidden
     case inputMode = "inputmode"
@@ -82,10 +86,15 @@ struct Attribute: Sendable {
     case dataEmpty = "data-empty"
     case dataLabel = "data-label"
     case dataLive = "data-live"
+    case dataNone = "data-none"
+    case dataSome = "data-some"
+    case dataEnd = "data-end"
     case dataTable = "data-table"
+    case dataUnit = "data-unit"
     case dataStanding = "data-standing"
     case dateTime = "datetime"
     case name
+    case placeholder
     case title
     case value
   }
@@ -94,12 +103,27 @@ struct Attribute: Sendable {
 
   enum NumberName: String {
     case columnSpan = "colspan"
+    case dataHours = "data-hours"
+    case dataSpan = "data-span"
+    case dataTop = "data-top"
     case fromX = "x1", fromY = "y1", toX = "x2", toY = "y2"
     case height
     case maximumLength = "maxlength"
     case width
     case x
     case y
+  }
+
+  /// A place on a drawing that is as wide as its page has room, in tenths of a per cent.
+  static func share(_ name: NumberName, _ value: Int, of whole: Int) -> Attribute {
+    let tenths = value * 1000 / max(whole, 1)
+    return Attribute(name.rawValue, "\(tenths / 10).\(tenths % 10)%")
+  }
+
+  /// Of a square drawing whose rows are lines through their middles.
+  /// - Parameter row: the first that is seen.
+  static func viewBox(x: Int, aboveRow row: Int, size: Int) -> Attribute {
+    Attribute("viewBox", "\(x) \(row).5 \(size) \(size)")
   }
 
   /// What a `path` of a drawing draws.

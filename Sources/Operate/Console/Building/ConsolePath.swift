@@ -69,6 +69,7 @@ struct ConsolePath: Equatable, Sendable {
 
 extension ConsolePath {
   static let overview = ConsolePath("/")
+  static let hours = ConsolePath("/hours")
   static let sessions = ConsolePath("/sessions")
   static let keys = ConsolePath("/keys")
   static let devices = ConsolePath("/devices")
@@ -77,6 +78,8 @@ extension ConsolePath {
   static let audit = ConsolePath("/audit")
   static let configuration = ConsolePath("/configuration")
   static let drain = ConsolePath("/drain")
+  static let pair = ConsolePath("/devices/pair")
+  static let search = ConsolePath("/search")
   static let signIn = ConsolePath("/sign-in")
   static let signOut = ConsolePath("/sign-out")
 

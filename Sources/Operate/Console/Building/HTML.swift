@@ -88,7 +88,7 @@ enum Element: String, Sendable {
   case figureCaption = "figcaption"
 
   // SVG.
-  case g, line, path, svg
+  case g, line, path, svg, text
 
   /// Has no end tag.
   var isVoid: Bool {

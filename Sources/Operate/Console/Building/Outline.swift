@@ -4,18 +4,20 @@ struct Outline: Equatable, Sendable {
   private(set) var text = ""
   private var x = 0
   private var y = 0
-  private var isAmidLine = false
 
   mutating func move(to x: Int, _ y: Int) {
     text += "M\(x) \(y)"
-    (self.x, self.y, isAmidLine) = (x, y, false)
+    (self.x, self.y) = (x, y)
   }
 
   mutating func line(to x: Int, _ y: Int) {
-    // The letter holds for all that follow.
-    text += isAmidLine ? " " : "l"
-    let down = y - self.y
-    text += "\(x - self.x)\(down < 0 ? "" : " ")\(down)"
-    (self.x, self.y, isAmidLine) = (x, y, true)
+    let (right, down) = (x - self.x, y - self.y)
+    switch (right, down) {
+    case (0, 0): return
+    case (0, _): text += "v\(down)"
+    case (_, 0): text += "h\(right)"
+    default: text += "l\(right)\(down < 0 ? "" : " ")\(down)"
+    }
+    (self.x, self.y) = (x, y)
   }
 }

@@ -7,7 +7,9 @@ enum StyleClass: String, CaseIterable, Sendable {
   case mark
   case gate
   case who
+  case find
   case menu
+  case count
   case onlyRead = "only-read"
   case crumb
   case lede
@@ -28,7 +30,11 @@ enum StyleClass: String, CaseIterable, Sendable {
   case note
   case large
   case countdown
+  case waits
   case number
+  case minor
+  case standing
+  case whole
   case empty
   case words
   case command
@@ -46,12 +52,23 @@ enum StyleClass: String, CaseIterable, Sendable {
   case chartTitle = "chart-title"
   case plot
   case scale
-  case span
   case grid
   case area
   case start
   case base
   case icon
+  case scan
+  case hours
+  case legend
+  case one
+  case two
+  case three
+  case rest
+  case strip
+  case up
+  case shaky
+  case down
+  case cursor
 
   // Forms.
   case filter
@@ -62,8 +79,12 @@ enum StyleClass: String, CaseIterable, Sendable {
   case actions
   case button
   case danger
+  case outline
+  case apart
+  case blank
   case plain
   case digits
+  case pairing
 
   static func of(_ standing: Standing) -> StyleClass {
     switch standing {

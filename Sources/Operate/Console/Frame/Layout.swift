@@ -73,11 +73,31 @@ struct Layout {
         html.text("Portcullis")
       }
       html.element(.div, .class(.gate), text: Wording.cut(frame.gate, to: 80))
+      find(frame, &html)
       html.element(.form, .class(.who), .fixed(.method, "post"), .action(.signOut)) { html in
         html.element(.span, text: Wording.cut(frame.actor, to: 64))
         html.token(of: frame)
         html.element(.button, .class(.plain), .fixed(.type, "submit"), text: "Sign out")
       }
+    }
+  }
+
+  /// One field for all that has a name.
+  private func find(_ frame: PageFrame, _ html: inout HTML) {
+    html.element(
+      .form, .class(.find), .fixed(.role, "search"), .fixed(.method, "get"), .action(.search),
+      .text(.ariaLabel, "Everything")
+    ) { html in
+      let field = FormField.find
+      html.element(
+        .label, .class(.onlyRead), .references(.for, field.anchor),
+        text: "Find a player, key, phone or address")
+      html.element(
+        .input, .fixed(.type, "text"), .id(field.anchor), .text(.name, field.rawValue),
+        .text(.value, Wording.cut(frame.search, to: 128)), .number(.maximumLength, 128),
+        .text(.placeholder, "Player, key, phone, address"), .fixed(.autocomplete, "off"),
+        .fixed(.spellcheck, "false"))
+      html.element(.button, .class(.plain), .fixed(.type, "submit"), text: "Find")
     }
   }
 
@@ -89,11 +109,20 @@ struct Layout {
             html.element(
               .a, .href(entry.path), entry == self.entry ? .fixed(.ariaCurrent, "page") : nil,
               text: entry.title)
+            if let (name, number) = frame.waiting.count(of: entry) {
+              html.text(" ")
+              html.element(
+                .span, .class(.count), .text(.dataLive, "\(name)"),
+                .text(.title, "How many wait for an operator"), text: Self.count(number))
+            }
           }
         }
       }
     }
   }
+
+  /// Nothing for none.
+  static func count(_ number: Int) -> String { number == 0 ? "" : Wording.count(number) }
 
   // MARK: Content
 
@@ -152,6 +181,8 @@ extension DoneWord {
     case .signedIn: "You are signed in."
     case .sessionEnded: "The session has been ended."
     case .keyRevoked: "The key has been revoked, and its sessions have ended."
+    case .pairingOpened: "The code is good for five minutes."
+    case .pairingEnded: "The pairing is over: its code lets nobody in."
     case .deviceConfirmed: "The device is confirmed."
     case .deviceRevoked: "The device has been revoked, and its sessions have ended."
     case .approvalConfirmed: "Your confirmation has been given."

@@ -6,8 +6,21 @@ import Time
 protocol ConsolePage: Sendable {
   /// The whole document, in UTF-8.
   func html(_ frame: PageFrame) -> [UInt8]
-  /// What of it changes while it is looked at, for the script and for programs: the answer of `/api/<page>`.
-  func json() -> [UInt8]
+  /// What of it changes while it is looked at.
+  func live() -> LiveAnswer
+  /// The same for the script and for programs, with what changes around each page: the answer of `/api/<page>`.
+  func json(_ waiting: Waiting) -> [UInt8]
+}
+
+extension ConsolePage {
+  func json(_ waiting: Waiting) -> [UInt8] {
+    var answer = live()
+    for entry in MenuEntry.allCases {
+      guard let (name, number) = waiting.count(of: entry) else { continue }
+      answer.add(name, .text(Layout.count(number)))
+    }
+    return answer.json()
+  }
 }
 
 /// What a page says around its content.
@@ -24,6 +37,9 @@ struct PageFrame: Sendable {
   /// Whether there are devices, approvals and an audit to be looked at (`DEVICES_PATH`).
   var hasDevices: Bool
   var isDraining: Bool
+  var waiting = Waiting()
+  /// What is looked for in the field of each page.
+  var search = ""
   /// When the page is made.
   var now: UnixTime
   /// What has just been done, from the query's `done`.
@@ -35,6 +51,8 @@ enum DoneWord: String, CaseIterable, Sendable {
   case signedIn = "signed-in"
   case sessionEnded = "session-ended"
   case keyRevoked = "key-revoked"
+  case pairingOpened = "pairing-opened"
+  case pairingEnded = "pairing-ended"
   case deviceConfirmed = "device-confirmed"
   case deviceRevoked = "device-revoked"
   case approvalConfirmed = "approval-confirmed"

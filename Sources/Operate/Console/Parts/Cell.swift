@@ -24,6 +24,8 @@ indirect enum Cell: Sendable {
   case link(Cell, ConsolePath)
   /// One below the other.
   case lines([Cell])
+  /// Folded away behind a word.
+  case details(String, [Cell])
 
   static func optional(_ text: String?) -> Cell { text.map { .text($0) } ?? .none }
   static func optional(sentence: String?) -> Cell { sentence.map { .sentence($0) } ?? .none }
@@ -37,7 +39,7 @@ indirect enum Cell: Sendable {
   var isEmpty: Bool {
     switch self {
     case .none: true
-    case .lines(let cells): cells.allSatisfy(\.isEmpty)
+    case .lines(let cells), .details(_, let cells): cells.allSatisfy(\.isEmpty)
     case .text, .sentence, .code, .number, .bytes, .microseconds, .time, .ends, .standing, .link: false
     }
   }
@@ -67,6 +69,11 @@ extension HTML {
     case .link(let content, let path): element(.a, .href(path)) { $0.cell(content) }
     case .lines(let cells):
       for cell in cells where !cell.isEmpty { element(.div) { $0.cell(cell) } }
+    case .details(let word, let cells):
+      element(.details) { html in
+        html.element(.summary, text: word)
+        html.cell(.lines(cells))
+      }
     }
   }
 
@@ -90,7 +97,7 @@ extension JSONWriter {
       beginArray()
       for cell in cells where !cell.isEmpty { self.cell(cell) }
       endArray()
-    case .code, .bytes, .time, .ends, .standing, .link:
+    case .code, .bytes, .time, .ends, .standing, .link, .details:
       beginObject()
       members(of: cell)
       endObject()
@@ -112,6 +119,10 @@ extension JSONWriter {
       member("href", path.text)
       name("content")
       self.cell(content)
+    case .details(let word, let cells):
+      member("summary", word)
+      name("lines")
+      self.cell(.lines(cells))
     case .none, .text, .sentence, .number, .microseconds, .lines: break
     }
   }

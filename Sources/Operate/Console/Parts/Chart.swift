@@ -1,12 +1,11 @@
-/// One number over the last day as a small drawing, with its words: a column for a few minutes, nothing where the gate did
-/// not run, a mark where it was started.
-internal import JSON
+/// One number over the last day, or over a new gate's first hour, as a small drawing with its words: a column for a few
+/// minutes, nothing where the gate did not run, a mark where it was started.
 internal import Prompt
 internal import System
 internal import Time
 
 struct Chart: Sendable {
-  enum Unit: Sendable {
+  enum Unit: String, Sendable {
     case count
     case microseconds
     case bytes
@@ -29,33 +28,58 @@ struct Chart: Sendable {
     }
   }
 
+  /// A part of the whole, which lies at its foot.
+  struct Layer: Sendable {
+    let title: String
+    let values: [Int?]
+  }
+
   static let width = History.minutes
   static let height = 200
-  /// A screen has no more columns to show; a page of half a dozen charts is short for it.
-  private let minutesPerColumn: Int
 
   let name: StaticString
   let title: String
   let unit: Unit
+  let isWide: Bool
+  /// Minutes that the width stands for.
+  let span: Int
   /// Oldest first; nil where the gate did not run.
   let values: [Int?]
+  /// The lowest first, each on those below it.
+  let layers: [Layer]
   /// In minutes from the left.
   let starts: [Int]
+  /// When the last minute is over: the right edge.
+  let end: UnixTime
 
-  /// - Parameter number: what of a minute is drawn.
+  /// - Parameters:
+  ///   - layers: parts of `number`, by minutes as `history` has them.
+  ///   - number: what of a minute is drawn.
   init(
     _ name: StaticString, _ title: String, _ unit: Unit, of history: History, isWide: Bool = false,
-    _ number: (History.Minute) -> Int
+    layers: [Layer] = [], _ number: (History.Minute) -> Int
   ) {
     self.name = name
     self.title = title
     self.unit = unit
-    minutesPerColumn = isWide ? 3 : 6
-    let points = history.points.suffix(Self.width)
+    self.isWide = isWide
+    let span = history.span
+    self.span = span
+    let points = history.points.suffix(span)
     values = points.map { $0.map(number) }
-    let end = history.end.milliseconds / 60_000
-    starts = history.starts.map { Int(clamping: $0.milliseconds / 60_000 - end) + Self.width - 1 }
-      .filter { (0..<Self.width).contains($0) }
+    var sum = [Int?](repeating: 0, count: points.count)
+    self.layers = layers.map { layer in
+      let part = layer.values.suffix(points.count)
+      if part.count == sum.count {
+        sum = zip(sum, part).map { below, own in below.flatMap { below in own.map { below &+ $0 } } }
+      }
+      return Layer(title: layer.title, values: sum)
+    }
+    let minute = history.end.milliseconds / 60_000
+    starts = history.starts.map { Int(clamping: $0.milliseconds / 60_000 - minute) + span - 1 }
+      .filter { (0..<span).contains($0) }
+    let (edge, isOver) = history.end.milliseconds.addingReportingOverflow(60_000)
+    end = UnixTime(milliseconds: isOver ? .max : edge)
   }
 
   // MARK: Words
@@ -65,117 +89,100 @@ struct Chart: Sendable {
 
   /// What whoever does not see the drawing is told.
   var description: String {
-    var text = "\(title) in the last 24 hours: now \(now), most \(most)"
-    let missing = Self.width - values.count { $0 != nil }
+    var text = "\(title) in the last \(span == Self.width ? "24 hours" : "hour"): now \(now), most \(most)"
+    let missing = span - values.count { $0 != nil }
     if missing > 0 { text += "; nothing is known of \(Wording.duration(seconds: Int64(missing) * 60))" }
     if !starts.isEmpty { text += "; the gate was started \(Wording.count(starts.count, "time", "times"))" }
     return text + "."
   }
 
-  // MARK: Drawing
+  // MARK: Scales
 
-  /// The number at the top: one digit and zeros, of which the half is a plain number too.
-  var top: Int {
+  /// The lines across: steps of 1, 2 or 5 and zeros, six at most, so that little is left empty at the top.
+  var scale: (step: Int, count: Int) {
     let most = max(values.compactMap { $0 }.max() ?? 0, unit.least)
-    var step = 1
+    var power = 1
     while true {
-      for factor in [1, 2, 3, 4, 6, 8] where factor * step >= most { return factor * step }
-      let (next, isTooLarge) = step.multipliedReportingOverflow(by: 10)
-      if isTooLarge || next > Int.max / 8 { return most }
-      step = next
+      for factor in [1, 2, 5] {
+        let step = factor * power
+        let count = (most - 1) / step + 1
+        if count <= 6, !count.multipliedReportingOverflow(by: step).overflow { return (step, count) }
+      }
+      let (next, isTooLarge) = power.multipliedReportingOverflow(by: 10)
+      if isTooLarge || next > Int.max / 5 { return (most, 1) }
+      power = next
     }
   }
 
-  var outline: Outline {
+  /// The number at the top.
+  var top: Int { scale.step * scale.count }
+
+  /// From the top down to nothing.
+  var ticks: [String] { (0...scale.count).reversed().map { unit.text($0 * scale.step) } }
+
+  /// Full hours, or quarters of the first one, in UTC: the script has those of the reader's zone.
+  var hours: [(x: Int, text: String)] {
+    let quarter: Int64 = 900_000
+    let (right, left) = (end.milliseconds, end.milliseconds &- Int64(span) * 60_000)
+    guard left > 0, right > left else { return [] }
+    return stride(from: (left / quarter + 1) * quarter, to: right, by: Int64.Stride(quarter)).compactMap {
+      time in
+      let minutes = Int(time / 60_000 % 1440)
+      if span == Self.width, minutes % (hoursApart * 60) != 0 { return nil }
+      let x = Int((time - left) * Int64(Self.width) / (Int64(span) * 60_000))
+      return (x, String(UnixTime(milliseconds: time).timestamp.dropFirst(11).prefix(5)))
+    }
+  }
+
+  var hoursApart: Int { isWide ? 3 : 6 }
+
+  // MARK: Drawing
+
+  var outline: Outline { outline(of: values) }
+
+  func outline(of values: [Int?]) -> Outline {
     let top = Double(top)
-    let first = Self.width - values.count
+    let unit = Self.width / span
+    // A screen has no more columns to show; a page of half a dozen charts is short for it.
+    let minutesPerColumn = unit > 1 ? 1 : isWide ? 4 : layers.isEmpty ? 8 : 12
+    let first = span - values.count
     var outline = Outline()
-    var isDrawing = false
+    var drawn: Int?
     var right = 0
     for start in stride(from: 0, to: values.count, by: minutesPerColumn) {
       let minutes = values[start..<min(start + minutesPerColumn, values.count)]
-      let left = first + start
+      let left = (first + start) * unit
       guard let most = minutes.compactMap({ $0 }).max() else {
-        if isDrawing { outline.line(to: right, Self.height) }
-        isDrawing = false
+        if drawn != nil {
+          outline.line(to: right, drawn ?? 0)
+          outline.line(to: right, Self.height)
+        }
+        drawn = nil
         continue
       }
       let height = Self.height - Int((Double(max(most, 0)) / top * Double(Self.height)).rounded())
-      if !isDrawing { outline.move(to: left, Self.height) }
-      isDrawing = true
-      right = left + minutes.count
-      outline.line(to: left, height)
-      outline.line(to: right, height)
+      if drawn == nil { outline.move(to: left, Self.height) }
+      // What stays as high is one line.
+      if let before = drawn, before != height { outline.line(to: left, before) }
+      if drawn != height { outline.line(to: left, height) }
+      drawn = height
+      right = left + minutes.count * unit
     }
-    if isDrawing { outline.line(to: right, Self.height) }
+    if let drawn {
+      outline.line(to: right, drawn)
+      outline.line(to: right, Self.height)
+    }
     return outline
   }
 }
 
-// MARK: HTML and JSON
-
-extension HTML {
-  mutating func chart(_ chart: Chart) {
-    element(.figure, .class(.chart)) { html in
-      html.element(.figureCaption) { html in
-        html.element(.span, .class(.chartTitle), text: chart.title)
-        html.text(" ")
-        html.element(.span, .class(.note)) { html in
-          html.text("now ")
-          html.element(.span, .text(.dataLive, "\(chart.name)-now"), text: chart.now)
-          html.text(" · most ")
-          html.element(.span, .text(.dataLive, "\(chart.name)-most"), text: chart.most)
-        }
-      }
-      html.element(.div, .class(.plot)) { html in
-        html.element(.div, .class(.scale), .fixed(.ariaHidden, "true")) { html in
-          html.element(.span, .text(.dataLive, "\(chart.name)-top"), text: chart.unit.text(chart.top))
-          html.element(.span, text: "0")
-        }
-        html.drawing(of: chart)
-        html.element(.div, .class(.span), .fixed(.ariaHidden, "true")) { html in
-          for text in ["24 h ago", "12 h ago", "now"] { html.element(.span, text: text) }
-        }
-      }
-    }
+extension History {
+  /// A day; an hour as long as there is no more than that.
+  var span: Int {
+    let points = points.suffix(Self.minutes)
+    guard let first = points.firstIndex(where: { $0 != nil }) else { return Self.minutes }
+    return points.endIndex - first <= Self.firstHour ? Self.firstHour : Self.minutes
   }
 
-  private mutating func drawing(of chart: Chart) {
-    element(
-      .svg, .fixed(.viewBox, "0 0 1440 200"), .fixed(.preserveAspectRatio, "none"), .fixed(.role, "img"),
-      .text(.ariaLabel, chart.description), .text(.dataChart, "\(chart.name)"), .fixed(.focusable, "false")
-    ) { html in
-      for x in [360, 720, 1080] { html.line(.grid, x, 0, x, Chart.height) }
-      html.line(.grid, 0, Chart.height / 2, Chart.width, Chart.height / 2)
-      html.element(.path, .class(.area), .drawing(chart.outline))
-      html.element(.g) { html in
-        for start in chart.starts { html.line(.start, start, 0, start, Chart.height) }
-      }
-      html.line(.base, 0, Chart.height, Chart.width, Chart.height)
-    }
-  }
-
-  private mutating func line(_ style: StyleClass, _ x1: Int, _ y1: Int, _ x2: Int, _ y2: Int) {
-    element(
-      .line, .class(style), .number(.fromX, x1), .number(.fromY, y1), .number(.toX, x2), .number(.toY, y2))
-  }
-}
-
-extension Chart {
-  func writeValues(to writer: inout JSONWriter) {
-    writer.member("\(name)-now", now)
-    writer.member("\(name)-most", most)
-    writer.member("\(name)-top", unit.text(top))
-  }
-
-  func writeDrawing(to writer: inout JSONWriter) {
-    writer.beginObject()
-    writer.member("label", description)
-    writer.member("d", outline.text)
-    writer.name("starts")
-    writer.beginArray()
-    for start in starts { writer.value(start) }
-    writer.endArray()
-    writer.endObject()
-  }
+  static let firstHour = 60
 }

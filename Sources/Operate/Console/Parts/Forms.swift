@@ -36,7 +36,7 @@ extension HTML {
 
   /// - Parameter back: what the operator does instead.
   mutating func change(
-    _ path: ConsolePath, _ frame: PageFrame, button: String, isDanger: Bool = false,
+    _ path: ConsolePath, _ frame: PageFrame, button: String, isDanger: Bool = false, style: StyleClass? = nil,
     back: (title: String, path: ConsolePath)? = nil, fields: (inout HTML) -> Void = { _ in }
   ) {
     element(.form, .fixed(.method, "post"), .action(path), .fixed(.autocomplete, "off")) { html in
@@ -44,7 +44,7 @@ extension HTML {
       fields(&html)
       html.element(.div, .class(.actions)) { html in
         html.element(
-          .button, .class(.button, isDanger ? .danger : nil), .fixed(.type, "submit"), text: button)
+          .button, .class(.button, isDanger ? .danger : style), .fixed(.type, "submit"), text: button)
         if let back { html.element(.a, .href(back.path), text: back.title) }
       }
     }
@@ -118,6 +118,7 @@ extension HTML {
 
 /// The fields that forms have, as they are sent.
 enum FormField: String, CaseIterable, Sendable {
+  case find
   case text
   case state
   case credential
@@ -130,6 +131,7 @@ enum FormField: String, CaseIterable, Sendable {
   case event
   case about
   case day
+  case name
   case reason
   case digits
 

@@ -7,6 +7,7 @@ struct LiveAnswer: Sendable {
   private(set) var standings: [(name: StaticString, standing: Standing)] = []
   private(set) var tables: [Table] = []
   private(set) var charts: [Chart] = []
+  private(set) var strip: Strip?
 
   mutating func add(_ name: StaticString, _ cell: Cell) { values.append((name, cell)) }
 
@@ -18,6 +19,7 @@ struct LiveAnswer: Sendable {
 
   mutating func add(_ table: Table) { tables.append(table) }
   mutating func add(_ chart: Chart) { charts.append(chart) }
+  mutating func add(_ strip: Strip) { self.strip = strip }
 
   func json() -> [UInt8] {
     var writer = JSONWriter()
@@ -30,6 +32,7 @@ struct LiveAnswer: Sendable {
     }
     for table in tables { writer.member("\(table.name)-caption", table.caption) }
     for chart in charts { chart.writeValues(to: &writer) }
+    if let strip { writer.member("strip", strip.sentence) }
     writer.endObject()
     writer.name("standings")
     writer.beginObject()
@@ -47,6 +50,10 @@ struct LiveAnswer: Sendable {
     for chart in charts {
       writer.name("\(chart.name)")
       chart.writeDrawing(to: &writer)
+    }
+    if let strip {
+      writer.name(Strip.name)
+      strip.writeDrawing(to: &writer)
     }
     writer.endObject()
     writer.endObject()

@@ -135,7 +135,8 @@ package struct AdminOpening {
         on: door,
         handler: GateAdmin(
           gate: gate, checks: checks,
-          pages: ConsolePages(sources, checks: checks, errands: errands, kernel: kernel)), access: access,
+          pages: ConsolePages(
+            sources, checks: checks, errands: errands, kernel: kernel, operators: operators)), access: access,
         tls: address.isExposed ? tls : nil, arrivals: arrivals, clock: clock)
       let history = AdminHistory.keeper(gate, path: AdminHistory.path(configuration), clock: clock, logger)
       do throws(SystemError) {

@@ -109,7 +109,7 @@ extension ConsolePages {
     throw .answer(show(page, request, refusal.kind == .badRequest ? .badRequest : .conflict))
   }
 
-  private static func advice(_ refusal: ControlRefusal, _ field: String) -> String {
+  static func advice(_ refusal: ControlRefusal, _ field: String) -> String {
     switch (refusal.code, field) {
     case (.wrongArguments, "digits"): "Type the six digits that the phone shows."
     case (.wrongArguments, _): "Invalid subject name: write 1 to 128 bytes on one line."
@@ -158,12 +158,13 @@ extension ConsolePages {
     return refusal
   }
 
-  private func done(_ word: DoneWord, _ path: ConsolePath, _ request: AdminRequest) -> AdminAnswer {
+  func done(_ word: DoneWord, _ path: ConsolePath, _ request: AdminRequest) -> AdminAnswer {
     guard ConsoleRow.isJSON(request.path) else { return .seeOther(path.after(word).text) }
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("done")
     writer.value(word.rawValue)
+    if word == .pairingOpened { writer.member("href", path.text) }
     writer.endObject()
     return .json(.ok, writer.bytes)
   }
@@ -184,7 +185,7 @@ extension ConsolePages {
     log(event.word, request.path, refusal, audited, request)
   }
 
-  private func log(_ word: DoneWord, _ about: String, _ refusal: ControlRefusal?, _ request: AdminRequest) {
+  func log(_ word: DoneWord, _ about: String, _ refusal: ControlRefusal?, _ request: AdminRequest) {
     log(word.rawValue, about, refusal, nil, request)
   }
 

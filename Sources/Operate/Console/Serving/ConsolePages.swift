@@ -41,8 +41,14 @@ package final class ConsolePages: Sendable {
   let checks: GateChecks
   let errands: PromptErrands
   let findings: ConfigurationFindings
+  /// Nil where nobody may sign in.
+  let operators: AdminOperators?
 
-  init(_ sources: Sources, checks: GateChecks, errands: PromptErrands, kernel: KernelFeatures) {
+  init(
+    _ sources: Sources, checks: GateChecks, errands: PromptErrands, kernel: KernelFeatures,
+    operators: AdminOperators? = nil
+  ) {
+    self.operators = operators
     self.sources = sources
     self.checks = checks
     self.errands = errands
@@ -51,6 +57,7 @@ package final class ConsolePages: Sendable {
 
   var gate: Gate { sources.gate }
   var now: UnixTime { SystemClock().wall() }
+  var waiting: Waiting { checks.waiting?.current(at: now) ?? Waiting() }
 
   // MARK: Requests
 
@@ -97,7 +104,7 @@ package final class ConsolePages: Sendable {
   func show(_ page: some ConsolePage, _ request: AdminRequest, _ status: AdminStatus = .ok)
     -> AdminAnswer
   {
-    if ConsoleRow.isJSON(request.path) { return .json(status, page.json()) }
+    if ConsoleRow.isJSON(request.path) { return .json(status, page.json(waiting)) }
     return .page(status, page.html(frame(request)))
   }
 
@@ -118,7 +125,8 @@ package final class ConsolePages: Sendable {
     PageFrame(
       gate: sources.name, version: Version.text, actor: request.actor.name, formToken: request.formToken,
       mayChange: request.actor.scopes.contains(.write), hasDevices: sources.hasDevices,
-      isDraining: gate.isDraining, now: now, done: request.query["done"].flatMap { DoneWord(rawValue: $0) })
+      isDraining: gate.isDraining, waiting: waiting, search: request.query["find"] ?? "", now: now,
+      done: request.query["done"].flatMap { DoneWord(rawValue: $0) })
   }
 }
 

@@ -36,6 +36,9 @@ struct ConsoleRow: Sendable {
   /// The first that fits counts.
   private static let all: [ConsoleRow] = [
     ConsoleRow("/", isAtOnce: true, look: { pages, _, request in pages.show(pages.overview, request) }),
+    ConsoleRow(
+      "/hours", isAtOnce: true,
+      look: { pages, _, request in pages.show(HoursPage(history: pages.overview.history), request) }),
 
     ConsoleRow(
       "/sessions",
@@ -82,6 +85,19 @@ struct ConsoleRow: Sendable {
         pages.show(try pages.devices(request), request)
       }),
     ConsoleRow(
+      "/devices/pair", needsDevices: true, look: { pages, _, request in pages.show(PairPage(), request) },
+      change: { (pages, _, request) throws(ConsoleFailure) in try pages.openPairing(request) }),
+    ConsoleRow(
+      "/devices/pair/*", needsDevices: true, look: pairing,
+      change: { (pages, argument, request) throws(ConsoleFailure) in
+        try pages.confirmPairing(argument.name, request)
+      }),
+    ConsoleRow(
+      "/devices/pair/*/end", needsDevices: true, look: pairing,
+      change: { (pages, argument, request) throws(ConsoleFailure) in
+        try pages.endPairing(argument.name, request)
+      }),
+    ConsoleRow(
       "/devices/*", needsDevices: true,
       look: { (pages, argument, request) throws(ConsoleFailure) in
         pages.show(try pages.device(argument.name, request), request)
@@ -121,8 +137,13 @@ struct ConsoleRow: Sendable {
       }),
 
     ConsoleRow(
-      "/refusals", isAtOnce: true,
-      look: { pages, _, request in pages.show(pages.refusals(request.query), request) }),
+      "/refusals",
+      look: { (pages, _, request) throws(ConsoleFailure) in
+        pages.show(try pages.refusals(request), request)
+      }),
+    ConsoleRow(
+      "/search",
+      look: { (pages, _, request) throws(ConsoleFailure) in pages.show(try pages.search(request), request) }),
 
     ConsoleRow(
       "/audit", needsDevices: true,
@@ -151,6 +172,9 @@ struct ConsoleRow: Sendable {
       change: { (pages, _, request) throws(ConsoleFailure) in try pages.endAll(request) }),
   ]
 
+  private static let pairing: Look = { (pages, argument, request) throws(ConsoleFailure) in
+    pages.show(try pages.pairing(argument.name, request), request)
+  }
   private static let approval: Look = { (pages, argument, request) throws(ConsoleFailure) in
     pages.show(try pages.approval(argument.name, request), request)
   }

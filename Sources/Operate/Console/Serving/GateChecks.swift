@@ -21,6 +21,8 @@ final class GateChecks: Sendable {
   static let diskInterval: Duration = .milliseconds(2500)
 
   private let gate: Gate
+  /// Nil in a gate without devices.
+  let waiting: WaitingWatch?
   private let devices: Gateway.Devices?
   /// In which the gate writes.
   private let folders: [String]
@@ -29,6 +31,7 @@ final class GateChecks: Sendable {
   private let (looks, calls) = (PromptErrands(name: "admin-looks"), PromptErrands(name: "admin-calls"))
   private let clock: any Clock
   private let seen: Mutex<Seen>
+  private let records = Mutex(StandingRecord())
   private let bell = Signal()
   private let isStopping = Atomic(false)
   private let thread = Mutex<JoinHandle?>(nil)
@@ -58,6 +61,7 @@ final class GateChecks: Sendable {
   ) {
     self.gate = gate
     self.devices = devices
+    waiting = devices.map { WaitingWatch($0.registry) }
     folders = Self.folders(configuration)
     self.isDraining = isDraining
     self.clock = clock
@@ -131,6 +135,9 @@ final class GateChecks: Sendable {
       if due.game { seen.isCalling = true }
       return due
     }
+    waiting?.look()
+    let standing = standing
+    records.withLock { $0.note(standing, at: now) }
     if looksAtDisk { lookAtDisk() }
     if callsGame { callGame() }
   }
@@ -166,6 +173,15 @@ final class GateChecks: Sendable {
   }
 
   // MARK: Telling
+
+  var record: StandingRecord { records.withLock { $0 } }
+
+  /// A drain is what somebody wants: nothing is broken.
+  private var standing: Standing {
+    let checks = current.checks
+    if checks.contains(where: { $0.state == .failed && $0.name != "draining" }) { return .bad }
+    return checks.contains { $0.state != .ok } ? .doubtful : .good
+  }
 
   var isAlive: Bool {
     let (silent, at) = seen.withLock { ($0.silentLoops, $0.at) }

@@ -68,9 +68,26 @@ const wide = document.documentElement.clientWidth, out = [];
 if (document.documentElement.scrollWidth > wide) out.push('the page: ' + document.documentElement.scrollWidth);
 for (const e of document.body.querySelectorAll('*')) {
   const s = getComputedStyle(e);
+  // The menu is one row that moves.
+  if (e.closest('.menu')) continue;
   if (/auto|scroll/.test(s.overflowX) && e.scrollWidth > e.clientWidth + 1) out.push('scrolls: ' + e.outerHTML.slice(0, 90));
   const r = e.getBoundingClientRect();
   if (s.position !== 'absolute' && r.width > 1 && r.height > 1 && r.right > wide + 1) out.push(r.right + ' ' + e.outerHTML.slice(0, 90));
+}
+return out.slice(0, 8);
+"""
+# Words of the program's own that are cut in two by the end of a line.
+BROKEN = """
+const out = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+  if (!node.parentElement.checkVisibility() || node.parentElement.closest('details, dd code, .command')) continue;
+  for (const {0: word, index} of node.data.matchAll(/[A-Za-z_]{3,30}/g)) {
+    if (/[^\\s(“]/.test(node.data[index - 1] ?? ' ') || /[^\\s.,:;)…”]/.test(node.data[index + word.length] ?? ' ')) continue;
+    const range = document.createRange();
+    range.setStart(node, index);
+    range.setEnd(node, index + word.length);
+    if (new Set([...range.getClientRects()].map(box => Math.round(box.top))).size > 1) out.push(word);
+  }
 }
 return out.slice(0, 8);
 """
@@ -220,6 +237,9 @@ class Browser:
 
     def sideways(self):
         return self.run(SIDEWAYS)
+
+    def broken_words(self):
+        return self.run(BROKEN)
 
     def picture(self, path):
         """The whole page, however long."""

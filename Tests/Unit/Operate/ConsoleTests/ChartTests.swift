@@ -19,14 +19,25 @@ import Testing
     return Chart("players", "Players", .count, of: history, isWide: isWide, \.players)
   }
 
-  /// Six minutes at the right: two columns of three, of which each shows its highest.
+  /// A day's first minute, and these as its last ones.
+  private static func day(_ players: [Int?], starts: [Int] = []) -> Chart {
+    chart([0] + [Int?](repeating: nil, count: History.minutes - 1 - players.count) + players, starts: starts)
+  }
+
+  /// Eight minutes at the right: two columns of four, of which each shows its highest.
   @Test func columns() {
-    #expect(Self.chart([0, 5, 0, 10, 0, 0]).outline.text == "M1434 200l0-100 3 0 0-100 3 0 0 200")
+    #expect(Self.day([0, 5, 0, 0, 10, 0, 0, 0]).outline.text == "M0 200h4M1432 200v-100h4v-100h4v200")
+  }
+
+  /// What stays as high is one line.
+  @Test func levelColumns() {
+    #expect(
+      Self.day([9, 0, 0, 0, 10, 0, 0, 0, 0, 10, 0, 0]).outline.text.hasSuffix("M1428 200v-180h4v-20h8v200"))
   }
 
   @Test func nothingIsDrawnWhereTheGateDidNotRun() {
-    let chart = Self.chart([10, 10, 10, nil, nil, nil, 10, 10, 10])
-    #expect(chart.outline.text == "M1431 200l0-200 3 0 0 200M1437 200l0-200 3 0 0 200")
+    let chart = Self.day([10, 10, 10, 10, nil, nil, nil, nil, 10, 10, 10, 10])
+    #expect(chart.outline.text == "M0 200h4M1428 200v-200h4v200M1436 200v-200h4v200")
     #expect(Self.chart([nil, nil, nil]).outline.text.isEmpty)
     #expect(Self.chart([]).outline.text.isEmpty)
   }
@@ -36,24 +47,62 @@ import Testing
     let chart = Self.chart(Array(repeating: 7, count: 3000), starts: [0, 1, 1439, 1440, 5000])
     #expect(chart.values.count == History.minutes)
     #expect(chart.starts == [1439, 1438, 0])
-    #expect(chart.outline.text.hasPrefix("M0 200l"))
+    #expect(chart.outline.text.hasPrefix("M0 200v"))
   }
 
+  /// A new gate has its first hour, a minute a column, until there is more.
+  @Test func theFirstHour() {
+    let chart = Self.chart([nil, 5, 10])
+    #expect(chart.span == 60 && chart.outline.text == "M1392 200v-100h24v-100h24v200")
+    #expect(chart.hours.count == 4 && chart.hours.first?.text == "00:15")
+    #expect(Self.chart([Int?](repeating: 1, count: 60)).span == 60)
+    #expect(Self.chart([Int?](repeating: 1, count: 61)).span == 1440)
+  }
+
+  /// Lines across at 1, 2 or 5 and zeros, and little of the height for nothing.
   @Test(arguments: [
-    (0, 6), (5, 6), (6, 6), (7, 8), (9, 10), (10, 10), (11, 20), (568, 600), (601, 800), (999, 1000),
-    (1001, 2000),
-    (Int.max, Int.max),
+    (0, 5, 5), (5, 5, 5), (6, 6, 6), (7, 8, 4), (9, 10, 5), (10, 10, 5), (11, 12, 6), (109, 120, 6),
+    (568, 600, 6), (601, 800, 4), (999, 1000, 5), (1001, 1200, 6),
   ])
-  func top(most: Int, expected: Int) {
-    #expect(Self.chart([most]).top == expected)
+  func scale(most: Int, top: Int, lines: Int) {
+    let chart = Self.chart([most])
+    #expect(chart.top == top && chart.scale.count == lines)
+    #expect(
+      chart.ticks.count == lines + 1 && chart.ticks.last == "0" && chart.ticks.first == Wording.count(top))
+  }
+
+  /// Hours of the clock, each where it was; the page says that they are those of UTC.
+  @Test func hours() {
+    // 01:03:00 is when the last minute began.
+    let chart = Self.day([1])
+    #expect(
+      chart.hours.map(\.text) == ["03:00", "06:00", "09:00", "12:00", "15:00", "18:00", "21:00", "00:00"])
+    #expect(chart.hours.last?.x == 1440 - 64 && chart.hours.first?.x == 116)
+  }
+
+  /// Parts lie on each other, and none is above the whole.
+  @Test func layers() {
+    let history = History(
+      points: [nil]
+        + [(3, 1), (6, 2)].map {
+          History.Minute(players: 0, admissions: 0, refusals: $0.0, lagMicroseconds: $0.1, bytes: 0)
+        }, end: Self.end, starts: [])
+    let chart = Chart(
+      "x", "X", .count, of: history,
+      layers: [
+        Chart.Layer(title: "a", values: [nil, 1, 2]), Chart.Layer(title: "b", values: [nil, 1, 3]),
+      ], \.refusals)
+    #expect(chart.layers.map(\.values) == [[nil, 1, 2], [nil, 2, 5]])
+    #expect(chart.values == [nil, 3, 6] && chart.top == 6)
   }
 
   @Test func words() {
-    let chart = Self.chart([3, 12, nil, 4], starts: [0])
+    let chart = Self.day([3, 12, nil, 4], starts: [0])
     #expect(
       chart.description
-        == "Players in the last 24 hours: now 4, most 12; nothing is known of 23 h 57 min; the gate was started 1 time."
+        == "Players in the last 24 hours: now 4, most 12; nothing is known of 23 h 56 min; the gate was started 1 time."
     )
+    #expect(Self.chart([3, 4]).description.hasPrefix("Players in the last hour: now 4, most 4; nothing"))
     #expect(
       Self.chart([]).description == "Players in the last 24 hours: now –, most –; nothing is known of 1 d.")
     #expect(Self.chart([1, nil]).now == "–")
@@ -61,11 +110,45 @@ import Testing
 
   /// Numbers that nobody has, and no trap.
   @Test func extremes() {
-    for number in [Int.min, -1, Int.max] { _ = Self.chart([number, 0, number]).outline }
+    for number in [Int.min, -1, Int.max] {
+      let chart = Self.chart([number, 0, number])
+      _ = (chart.outline, chart.ticks, chart.hours)
+    }
     let history = History(
       points: [], end: UnixTime(milliseconds: .min),
       starts: [UnixTime(milliseconds: .max), UnixTime(milliseconds: .min)])
     #expect(Chart("x", "X", .bytes, of: history, \.players).starts == [1439])
+  }
+}
+
+@Suite struct StripTests {
+  private static func minute(_ standing: Standing) -> History.Minute {
+    History.Minute(players: 0, admissions: 0, refusals: 0, lagMicroseconds: 0, bytes: 0, standing: standing)
+  }
+
+  /// What nobody knows is no fault; what lies between two starts is.
+  @Test func upDegradedDown() {
+    let up = [History.Minute?](repeating: Self.minute(.good), count: 60)
+    let history = History(
+      points: [nil, nil] + up + [nil, Self.minute(.doubtful), Self.minute(.good)],
+      end: UnixTime(milliseconds: 1_795_395_780_000), starts: [])
+    let strip = Strip(of: history)
+    #expect(strip.sentence == "up 1 h 1 min · degraded 1 min · down 1 min")
+    #expect(strip.outline(.bad).text == "M1437 10v-10h1v10")
+    #expect(strip.outline(.good).text == "M1377 10v-10h60v10M1439 10v-10h1v10")
+    #expect(Strip(of: History(points: up, end: history.end, starts: [])).sentence == "up 1 h")
+  }
+
+  @Test func theWorstOfEachMinuteIsKept() {
+    func at(_ seconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
+    var record = StandingRecord()
+    for (second, standing) in [(0, Standing.good), (5, .bad), (59, .doubtful), (60, .good), (200, .doubtful)]
+    {
+      record.note(standing, at: at(UInt64(second)))
+    }
+    #expect((0...4).map { record.standing(ago: $0) } == [.doubtful, nil, .good, .bad, nil])
+    record.note(.good, at: at(10_000_000))
+    #expect(record.standing(ago: 0) == .good && record.standing(ago: 3) == nil)
   }
 }
 

@@ -42,11 +42,11 @@ import Time
 
   private func request(
     _ path: String, query: [(name: String, value: String)] = [],
-    form: [(name: String, value: String)]? = nil
+    form: [(name: String, value: String)]? = nil, scopes: Set<AdminActor.Scope> = [.read, .write]
   ) -> AdminRequest {
     AdminRequest(
       path: path, isChange: form != nil, query: AdminForm(query), form: AdminForm(form ?? []),
-      actor: AdminActor(name: "anna", scopes: [.read, .write], user: 1000), formToken: "token")
+      actor: AdminActor(name: "anna", scopes: scopes, user: 1000), formToken: "token")
   }
 
   /// As the listener asks: at once where that is possible, else on the slow thread.
@@ -76,7 +76,8 @@ import Time
   @Test(arguments: [
     ("/", "Overview"), ("/sessions", "Sessions"), ("/keys", "Keys"), ("/refusals", "Refusals"),
     ("/configuration", "Configuration"), ("/drain", "Drain"), ("/devices", "Devices"),
-    ("/approvals", "Approvals"), ("/audit", "Audit"),
+    ("/approvals", "Approvals"), ("/audit", "Audit"), ("/search", "Search"), ("/hours", "The last 24 hours"),
+    ("/devices/pair", "Pair a phone"),
   ])
   func everyPageOfAGateThatHasJustBegun(path: String, heading: String) throws {
     try withPages { _, pages in
@@ -125,6 +126,39 @@ import Time
       #expect(revoked.text.contains("lost &lt;phone&gt;") && !revoked.text.contains("<phone>"))
       let export = text(answer(pages, request("/keys/export")))
       #expect(export.text.contains(first.identifier.base64) && export.text.contains(second.identifier.base64))
+    }
+  }
+
+  /// The code is there as long as it is of use, and for who may pair.
+  @Test func aPairingIsOpenedShownAndGivenUp() throws {
+    try withPages { _, pages in
+      let wrong = text(answer(pages, request("/devices/pair", form: [("name", "a\nb")])))
+      #expect(wrong.status == 400 && wrong.text.contains("Invalid name of a phone"))
+      let opened = text(answer(pages, request("/devices/pair", form: [("subject", "anna")])))
+      #expect(opened.status == 303 && opened.text.hasSuffix("?done=pairing-opened"))
+      let path = String(opened.text.prefix { $0 != "?" })
+      let shown = text(answer(pages, request(path)))
+      #expect(shown.text.contains("QR code for the camera") && shown.text.contains("anna"))
+      #expect(shown.text.contains("name=\"digits\""))
+      let looked = text(answer(pages, request(path, scopes: [.read])))
+      #expect(looked.status == 200 && !looked.text.contains("QR code") && !looked.text.contains("digits\""))
+      #expect(text(answer(pages, request(path, form: [("digits", "12345")]))).status == 400)
+      #expect(text(answer(pages, request(path, form: [("digits", "123456")]))).status == 409)
+      #expect(text(answer(pages, request(path + "/end", form: []))).status == 303)
+      let over = text(answer(pages, request(path)))
+      #expect(over.text.contains("The pairing is over") && !over.text.contains("QR code"))
+    }
+  }
+
+  @Test func aKeyIsFoundByItsBeginning() throws {
+    try withPages { running, pages in
+      let key = running.register(Self.key(3)).identifier
+      for name in [key.short, String(key.base64.prefix(4)), key.base64] {
+        let page = text(answer(pages, request("/search", query: [("find", " \(name) ")])))
+        #expect(page.status == 200 && page.text.contains("Keys that begin so"), "\(name)")
+      }
+      let none = text(answer(pages, request("/search", query: [("find", "<b>zz")])))
+      #expect(none.text.contains("Nothing is called") && !none.text.contains("<b>"))
     }
   }
 

@@ -14,7 +14,7 @@ import Testing
   @Test(arguments: [
     "/sessions/7/end", "/keys/abc/revoke", "/devices/x/confirm", "/devices/x/revoke", "/approvals/x/confirm",
     "/approvals/x/refuse", "/configuration/reload", "/drain", "/undrain", "/drain/end",
-    "/api/keys/abc/revoke",
+    "/api/keys/abc/revoke", "/devices/pair", "/devices/pair/x", "/devices/pair/x/end",
   ])
   func whatCanBeChanged(path: String) {
     #expect(ConsoleRow.find(path)?.row.change != nil)
@@ -22,7 +22,7 @@ import Testing
 
   @Test(arguments: [
     "/", "/sessions", "/keys", "/keys/export", "/keys/abc", "/devices", "/approvals/x", "/audit/export",
-    "/refusals", "/configuration",
+    "/refusals", "/configuration", "/search",
   ])
   func whatCanOnlyBeLookedAt(path: String) {
     let row = ConsoleRow.find(path)?.row

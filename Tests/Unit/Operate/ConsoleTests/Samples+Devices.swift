@@ -21,6 +21,39 @@ extension Samples {
       subject: known("ben", index), expiresAt: Self.ago(-200), triesLeft: 3)
   }
 
+  var waiting: Waiting {
+    Waiting(
+      requests: (0..<min(rows, 3)).map { index in
+        Waiting.Request(
+          id: identifier(index), operation: word("shutdown"), text: known("The game restarts.", index),
+          endsAt: Self.ago(-200 - index))
+      },
+      phones: (0..<min(rows, 2)).map { index in
+        Waiting.Phone(
+          deviceID: known(identifier(index), index), name: known("Pixel 9", index + 2),
+          subject: known("ben", index), endsAt: Self.ago(-100 - index))
+      })
+  }
+
+  func pairing(_ stage: PairingPage.Stage) -> PairingPage {
+    let hasPhone = stage != .open && rows > 0
+    return PairingPage(
+      id: identifier(70), stage: stage,
+      uri: stage == .open
+        ? "PORTCULLIS:/1/AAAAAAAAAAAAAAAAAA/BBBBBBBBBBBBBBBB/CCCCCCCC/GATE.EXAMPLE:443" : nil,
+      subject: rows == 0 ? nil : word("anna"), deviceID: hasPhone ? identifier(3) : nil,
+      deviceName: hasPhone ? word("Anna's iPhone") : nil, level: hasPhone ? word("app_attested") : nil,
+      platform: hasPhone ? word("ios") : nil, expiresAt: Self.ago(-250), triesLeft: 3,
+      problems: hasPhone && stage != .revealed ? [] : problems("digits"))
+  }
+
+  var search: SearchPage {
+    SearchPage(
+      text: word("anna"), sessions: (0..<min(rows, 5)).map(session),
+      refusals: (0..<min(rows, 10)).map(refusal), devices: (0..<min(rows, 5)).map(device),
+      keys: (0..<min(rows, 5)).map(key), hasDevices: true)
+  }
+
   var devices: DevicesPage {
     DevicesPage(
       filter: .init(text: word(""), subject: hasProblems ? word("a b") : ""), problems: problems("subject"),
@@ -48,7 +81,9 @@ extension Samples {
       id: identifier(index), state: state, operation: word("deploy"), service: word("ci"),
       requester: word("build-7781"), subject: known("anna", index), createdAt: Self.ago(40 + index * 900),
       expiresAt: Self.ago(-260 + index), decidedAt: state == .pending ? nil : Self.ago(index * 900),
-      approvals: index % 2, quorum: 2)
+      approvals: index % 2, quorum: 2,
+      text: known("Deploy release 0.9.2 of the game to production.", index),
+      needsOperator: state == .pending && index % 2 == 0)
   }
 
   var approvals: ApprovalsPage {
@@ -81,6 +116,16 @@ extension Samples {
 // MARK: The rest
 
 extension Samples {
+  func refusal(_ index: Int) -> RefusalRow {
+    let codes = RefusalCode.allCases
+    return RefusalRow(
+      at: Self.ago(index * 7), code: codes[index % codes.count], step: known("signature", index),
+      source: word("203.0.113.\(index)"), path: known("/attest/register", index),
+      keyID: known("Lt/yHt3M", index), isKeyKnown: index % 2 == 0, deviceID: known(identifier(1), index + 1),
+      isDeviceKnown: index % 3 == 0, deviceName: index % 3 == 0 ? known("Anna's iPhone", index) : nil,
+      connection: known("1-80000000", index))
+  }
+
   var refusals: RefusalsPage {
     let codes = RefusalCode.allCases
     return RefusalsPage(
@@ -90,12 +135,7 @@ extension Samples {
           code: $0.element, step: known("signature", $0.offset), count: 900 - $0.offset,
           lastAt: Self.ago($0.offset))
       },
-      rows: (0..<rows).map {
-        RefusalRow(
-          at: Self.ago($0 * 7), code: codes[$0 % codes.count], step: known("signature", $0),
-          source: word("203.0.113.\($0)"), path: known("/attest/register", $0), keyID: known("Lt/yHt3M", $0),
-          connection: known("1-80000000", $0))
-      }, end: ListEnd(next: rows == 0 ? nil : word("950"), total: rows * 20))
+      rows: (0..<rows).map(refusal), end: ListEnd(next: rows == 0 ? nil : word("950"), total: rows * 20))
   }
 
   var audit: AuditPage {

@@ -25,25 +25,36 @@ struct Samples {
   var frame: PageFrame {
     PageFrame(
       gate: word("gate1.example.com"), version: "0.2.0", actor: word("alice"), formToken: word("3fT0kEn"),
-      mayChange: true, hasDevices: true, isDraining: hasProblems, now: Self.now)
+      mayChange: true, hasDevices: true, isDraining: hasProblems, waiting: waiting,
+      search: rows == 0 ? "" : word("anna"), now: Self.now)
   }
 
   var pages: [(name: String, page: any ConsolePage)] {
     [
-      ("overview", overview), ("sessions", sessions), ("session", SessionPage(session: session(0))),
+      ("overview", overview), ("hours", HoursPage(history: history)), ("sessions", sessions),
+      ("session", SessionPage(session: session(0))),
       ("session-end", EndSessionPage(session: session(1), problems: problems("session"))),
+      ("search", search),
+      (
+        "search-nothing",
+        SearchPage(text: word("x"), sessions: [], refusals: [], devices: [], keys: [], hasDevices: true)
+      ),
       ("keys", keys), ("key", keyPage),
       (
         "key-revoke",
         RevokeKeyPage(
           key: key(1), sessions: rows, reason: word("shared among five people"), problems: problems("reason"))
       ),
+      ("pair", PairPage(subject: word("anna"), name: word("Anna"), problems: problems("name"))),
       ("devices", devices), ("device", devicePage), ("device-confirm", confirmDevice),
       (
         "device-confirm-plain",
         ConfirmDevicePage(device: device(0), subject: word("anna"), problems: problems("subject"))
       ),
       ("device-revoke", RevokeDevicePage(device: device(1), sessions: rows, problems: problems("x"))),
+      ("pairing", pairing(.open)), ("pairing-revealed", pairing(.revealed)),
+      ("pairing-active", pairing(.active)),
+      ("pairing-over", pairing(.over)),
       ("approvals", approvals), ("approval", approval(.isAwaited)), ("approval-over", approval(.isOver)),
       ("approval-own", approval(.isOwnRequest)),
       ("refusals", refusals), ("audit", audit), ("configuration", configuration), ("drain", drain(false)),
@@ -92,7 +103,7 @@ extension Samples {
   var overview: OverviewPage {
     let names = ["listening", "draining", "loops", "store_writable", "game", "certificate", "disk", "clock"]
     return OverviewPage(
-      now: Self.now, startedAt: Self.ago(42_000),
+      now: Self.now, startedAt: Self.ago(42_000), waiting: waiting,
       checks: rows == 0
         ? []
         : names.map { name in
@@ -181,7 +192,8 @@ extension Samples {
     SessionsPage(
       filter: .init(text: rows == 0 ? "" : word("anna"), state: rows == 0 ? nil : .attached),
       rows: (0..<rows).map(session),
-      end: ListEnd(next: rows == 0 ? nil : word("1067"), isFirst: rows == 0, total: rows * 9))
+      end: ListEnd(next: rows == 0 ? nil : word("1067"), isFirst: rows == 0, total: rows * 9),
+      mayEnd: true)
   }
 
   func key(_ index: Int) -> KeyRow {
@@ -209,6 +221,7 @@ extension Samples {
   var keyPage: KeyPage {
     KeyPage(
       key: key(rows == 0 ? 2 : 1), sessions: (0..<min(rows, 3)).map(session),
-      deviceID: rows == 0 ? nil : identifier(1), deviceName: rows == 0 ? nil : word("Anna's iPhone"))
+      deviceID: rows == 0 ? nil : identifier(1), deviceName: rows == 0 ? nil : word("Anna's iPhone"),
+      refusals: (0..<min(rows, 10)).map(refusal))
   }
 }

@@ -23,11 +23,11 @@ extension ApprovalPage: ConsolePage {
     }
   }
 
-  func json() -> [UInt8] {
+  func live() -> LiveAnswer {
     var answer = LiveAnswer()
     answer.add(standing)
     answer.add(votesTable)
-    return answer.json()
+    return answer
   }
 
   // MARK: The operator's word
@@ -40,9 +40,9 @@ extension ApprovalPage: ConsolePage {
         .p,
         text:
           "Confirm only what you know to be wanted: ask the person by another way than the one it came by.")
-      html.element(.div, .class(.actions)) { html in
+      html.element(.div, .class(.actions, .apart)) { html in
         html.change(path.appending("confirm"), frame, button: "Confirm")
-        html.change(path.appending("refuse"), frame, button: "Refuse", isDanger: true)
+        html.change(path.appending("refuse"), frame, button: "Refuse", style: .outline)
       }
     case .isAwaited: html.element(.p, text: "It waits for an operator, and you may only look.")
     case .isNotAskedFor:

@@ -72,8 +72,9 @@ extension ApprovalRow {
       id: approval.id.text, state: State(approval.state), operation: approval.operation ?? "",
       service: standing.service, requester: approval.requester, subject: approval.subject?.name,
       createdAt: UnixTime(approval.createdAt), expiresAt: UnixTime(approval.expiresAt),
-      decidedAt: approval.endedAt.map { UnixTime($0) }, approvals: standing.approvals, quorum: standing.quorum
-    )
+      decidedAt: approval.endedAt.map { UnixTime($0) }, approvals: standing.approvals,
+      quorum: standing.quorum,
+      text: (try? Summary(canonical: approval.summary.span))?.text, needsOperator: approval.needsOperator)
   }
 }
 

@@ -34,6 +34,10 @@ struct ApprovalRow: Equatable, Sendable {
   var approvals: Int
   /// How many have to.
   var quorum: Int
+  /// The service's own words; nil where they are not kept any more.
+  var text: String?
+  /// It takes an operator's word, and none has given it.
+  var needsOperator = false
 }
 
 /// `/approvals/<id>`, with the operator's own word: posts to `/approvals/<id>/confirm` or `/approvals/<id>/refuse`.

@@ -2,6 +2,7 @@
 import Admin
 import Bytes
 import Control
+import DeviceWire
 import JSON
 import Registry
 import System
@@ -25,8 +26,31 @@ extension ConsolePages {
         event: filter.event, about: filter.about, times: day.map { $0.start.seconds..<$0.end.seconds },
         before: after, limit: ListEnd.rowsPerPage), request)
     return AuditPage(
-      filter: filter, events: found.events, rows: found.rows.map { AuditLine($0) },
+      filter: filter, events: found.events,
+      rows: try named(found.rows.map { AuditLine($0) { name(ofUser: $0) } }, request),
       end: ListEnd(next: found.next.map { "\($0)" }, isFirst: after == nil), verification: verification)
+  }
+
+  /// With what the devices are called now.
+  private func named(_ rows: [AuditLine], _ request: AdminRequest) throws(ConsoleFailure) -> [AuditLine] {
+    let ids = Set(rows.compactMap { $0.actor == nil ? $0.deviceID : nil }).compactMap { DeviceID($0) }
+    if ids.isEmpty { return rows }
+    let found = try ask(NameDevices(ids: ids, keys: []), request)
+    let names = Dictionary(
+      found.map { ($0.device.id.text, $0.device.name?.text) }, uniquingKeysWith: { first, _ in first })
+    return rows.map { row in
+      var row = row
+      if let id = row.deviceID {
+        row.deviceName = names[id] ?? nil
+        // One that is forgotten has no page.
+        if names[id] == nil { (row.deviceID, row.actor) = (nil, row.actor ?? "a device that is gone") }
+      }
+      return row
+    }
+  }
+
+  private func name(ofUser user: Int64) -> String {
+    UInt32(exactly: user).flatMap { operators?.name(of: $0) } ?? "user \(user)"
   }
 
   private func verify(_ request: AdminRequest) -> AuditPage.Verification {
@@ -84,15 +108,25 @@ private final class AuditLines: AdminBody, @unchecked Sendable {
 extension AuditLine {
   private static let heads: Set = ["seq", "at", "event", "actor"]
 
-  fileprivate init(_ row: AuditRow) {
+  fileprivate init(_ row: AuditRow, name: (_ user: Int64) -> String) {
     let object = row.object
     self.init(
       sequence: Int(clamping: row.sequence), at: object?.time("at") ?? UnixTime(row.at),
       event: object.map { $0.text("event") ?? "" } ?? "erased",
-      actor: object?.text("actor") ?? object?["uid"]?.integer.map { "user \($0)" },
+      actor: object?.text("actor") ?? object?["uid"]?.integer.map(name), deviceID: object.flatMap(Self.doer),
       members: (object?.members ?? []).filter { !Self.heads.contains($0.name) }.map { member in
         (member.name, Self.text(member.value))
       })
+  }
+
+  /// What devices do themselves; of others the device is what it was done to.
+  private static let ofDevices: Set = [
+    "approval_voted", "attestation_failed", "code_issued", "device_attested", "device_enrolled",
+    "device_reported", "device_rotated", "pairing_answered", "presence_proved",
+  ]
+
+  private static func doer(_ row: JSONObject) -> String? {
+    row.text("event").map(ofDevices.contains) == true ? row.text("device_id") : nil
   }
 
   private static func text(_ value: JSONValue) -> String {

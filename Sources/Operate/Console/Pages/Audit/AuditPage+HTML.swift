@@ -30,10 +30,10 @@ extension AuditPage: ConsolePage {
     }
   }
 
-  func json() -> [UInt8] {
+  func live() -> LiveAnswer {
     var answer = LiveAnswer()
     answer.add(table)
-    return answer.json()
+    return answer
   }
 
   private var address: ConsolePath {
@@ -66,15 +66,42 @@ extension AuditPage: ConsolePage {
       caption: end.total.map { "\(Wording.count($0, "row", "rows")), the latest first" }
         ?? "The latest first",
       columns: [
-        .init("row", "Row"), .init("at", "When"), .init("event", "Event"), .init("actor", "By"),
-        .init("says", "What it says"),
+        .init("event", "Event", isWhole: true), .init("at", "When", isMark: true), .init("actor", "By"),
+        .init("says", "What it says"), .init("row", "Row", isMinor: true),
       ],
       rows: rows.map { row in
         [
-          .text("\(row.sequence)"), .time(row.at), .text(Wording.plain(row.event)), .optional(row.actor),
-          .lines(row.members.prefix(12).map { .text("\(Wording.plain($0.name)): \($0.value)") }),
+          .text(Wording.plain(row.event)), .time(row.at), row.by, .lines(row.says), .text("\(row.sequence)"),
         ]
       },
       empty: end.inPlaceOfRows(address == .audit ? "Nothing has been written yet." : "No row is like that."))
+  }
+}
+
+extension AuditLine {
+  /// What a reader looks for; the rest is identifiers, which are folded.
+  private static let telling: Set = [
+    "subject", "operation", "name", "reason", "decision", "code", "step", "token", "scopes", "result",
+    "level",
+  ]
+  /// The whole text of a request, in a form that its signatures are over.
+  private static let hidden: Set = ["summary"]
+
+  fileprivate var by: Cell {
+    if let actor { return .text(actor) }
+    guard let deviceID else { return .none }
+    return .link(deviceName.map { .text($0) } ?? .code(Wording.cut(deviceID, to: 8)), .device(deviceID))
+  }
+
+  fileprivate var says: [Cell] {
+    let shown = members.filter { !Self.hidden.contains($0.name) }.prefix(16)
+    let telling = shown.filter { Self.telling.contains($0.name) }
+    let rest = shown.filter { !Self.telling.contains($0.name) }
+    func line(_ member: (name: String, value: String)) -> String {
+      "\(Wording.plain(member.name)): \(member.value)"
+    }
+    return (telling.isEmpty ? [] : [.sentence(telling.map(line).joined(separator: " · "))])
+      + (rest.isEmpty
+        ? [] : [.details(Wording.count(rest.count, "detail", "details"), rest.map { .text(line($0)) })])
   }
 }

@@ -35,6 +35,9 @@ struct AuditLine: Sendable {
   var event: String
   /// The system user or the token's name, where a person did it.
   var actor: String?
+  /// The device that did it, where no operator did.
+  var deviceID: String?
+  var deviceName: String?
   /// What else the row says, in its order.
   var members: [(name: String, value: String)]
 }

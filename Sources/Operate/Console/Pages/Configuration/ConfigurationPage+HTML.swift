@@ -5,17 +5,17 @@ internal import System
 extension ConfigurationPage: ConsolePage {
   func html(_ frame: PageFrame) -> [UInt8] {
     Layout(entry: .configuration, heading: "Configuration", problems: problems).html(frame) { html in
-      html.section("Reading it again") { reload(frame, &$0) }
+      html.section("Reload") { reload(frame, &$0) }
       html.section("What portcullis check says") { check(&$0) }
       html.section("Settings") { $0.table(settingsTable) }
     }
   }
 
-  func json() -> [UInt8] {
+  func live() -> LiveAnswer {
     var answer = LiveAnswer()
     answer.add(settingsTable)
     answer.add(findingsTable)
-    return answer.json()
+    return answer
   }
 
   // MARK: Reload
@@ -89,7 +89,10 @@ extension ConfigurationPage: ConsolePage {
     let sorted = order.flatMap { standing in (findings ?? []).filter { $0.standing == standing } }
     return Table(
       name: "findings", caption: "Findings, the gravest first", hidesCaption: true,
-      columns: [.init("subject", "What"), .init("state", "State"), .init("text", "Found")],
+      columns: [
+        .init("subject", "What", isWhole: true), .init("state", "State", isMark: true),
+        .init("text", "Found"),
+      ],
       rows: sorted.map { finding in
         let word =
           switch finding.standing {
@@ -108,11 +111,11 @@ extension ConfigurationPage: ConsolePage {
       name: "settings",
       caption: "\(Wording.count(settings.count, "setting", "settings")); what is set stands first",
       columns: [
-        .init("name", "Setting"), .init("value", "Value"), .init("origin", "Set by"),
-        .init("reload", "A reload takes it"),
+        .init("name", "Setting"), .init("origin", "Set by", isMark: true), .init("value", "Value"),
+        .init("reload", "A reload takes it", isMinor: true),
       ],
       rows: (settings.filter { $0.origin != .standard } + settings.filter { $0.origin == .standard })
-        .map { [.code($0.name), $0.shown, $0.from, .text($0.isReloadable ? "yes" : "no")] },
+        .map { [.code($0.name), $0.from, $0.shown, .text($0.isReloadable ? "yes" : "no")] },
       empty: "There are no settings.")
   }
 }

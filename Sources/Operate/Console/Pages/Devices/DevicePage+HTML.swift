@@ -16,15 +16,17 @@ extension DevicePage: ConsolePage {
             .a, .class(.button, .danger), .href(path.appending("revoke")), text: "Revoke this device…")
         }
       }
-      html.section("Sessions") { $0.table(SessionRow.table(sessions, of: "device")) }
+      html.section("Last refusals") { $0.table(RefusalRow.lastTable(refusals, of: "device")) }
+      html.section("Sessions") { $0.table(SessionRow.table(sessions, of: "device", mayEnd: frame.mayChange)) }
     }
   }
 
-  func json() -> [UInt8] {
+  func live() -> LiveAnswer {
     var answer = LiveAnswer()
     answer.add(facts)
     answer.add(SessionRow.table(sessions, of: "device"))
-    return answer.json()
+    answer.add(RefusalRow.lastTable(refusals, of: "device"))
+    return answer
   }
 
   private var facts: [Fact] {
@@ -103,7 +105,7 @@ extension ConfirmDevicePage: ConsolePage {
         + "digits that differ are somebody between you."
   }
 
-  func json() -> [UInt8] { LiveAnswer().json() }
+  func live() -> LiveAnswer { LiveAnswer() }
 }
 
 extension RevokeDevicePage: ConsolePage {
@@ -125,5 +127,5 @@ extension RevokeDevicePage: ConsolePage {
     }
   }
 
-  func json() -> [UInt8] { LiveAnswer().json() }
+  func live() -> LiveAnswer { LiveAnswer() }
 }

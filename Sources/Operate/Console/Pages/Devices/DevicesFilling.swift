@@ -81,7 +81,8 @@ extension ConsolePages {
       revokedAt: record.revokedAt?.wholeSecond, appVersion: record.appVersion, patchLevel: record.patchLevel,
       isRooted: record.isRooted, keyID: record.attestedKey?.base64, replaces: record.replaces?.text,
       exceptionReason: record.exception?.reason, exceptionUntil: record.exception?.until.wholeSecond,
-      sessions: try sessions(of: seen.row, keyID: record.attestedKey?.base64, request))
+      sessions: try sessions(of: seen.row, keyID: record.attestedKey?.base64, request),
+      refusals: try refusals(ofKey: record.attestedKey, device: record.id, request))
   }
 
   func confirmPage(
@@ -103,7 +104,7 @@ extension ConsolePages {
 }
 
 extension DeviceRow {
-  fileprivate init(_ device: DeviceRecord) {
+  init(_ device: DeviceRecord) {
     self.init(
       id: device.id.text, state: State(device.state), name: device.name?.text, subject: device.subject?.name,
       platform: device.platform.rawValue, level: device.level.rawValue,

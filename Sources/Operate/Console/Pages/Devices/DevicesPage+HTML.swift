@@ -9,30 +9,50 @@ extension DevicesPage: ConsolePage {
       entry: .devices, heading: "Devices", problems: problems,
       liveFrom: isLive ? ConsolePath("/api/devices") : nil)
     return layout.html(frame) { html in
-      // On a page that is live it is there for whoever comes.
-      if isLive || !pairings.isEmpty {
-        html.section("Waiting for their six digits") { $0.table(pairingsTable) }
-        html.element(.h2, text: "All devices")
+      if frame.mayChange {
+        html.element(.p, .class(.actions)) { html in
+          html.element(.a, .class(.button), .href(.pair), text: "Pair a phone…")
+        }
       }
-      html.filter(.devices, isActive: isFiltered) { html in
-        html.field(
-          .text, "Name or id", value: filter.text, hint: "Part of it is enough", problems: problems)
-        html.field(
-          .subject, "Subject", value: filter.subject, hint: "Whose it is, whole", problems: problems)
-        html.choice(
-          .state, "State", any: "Any", options: DeviceRow.State.allCases.map { ($0.rawValue, $0.rawValue) },
-          chosen: filter.state?.rawValue)
+      if isLive {
+        html.shown(with: pairingsTable) { html in
+          html.element(.h2, text: "Waiting for their six digits")
+          html.table(pairingsTable)
+          html.element(.h2, text: "All devices")
+        }
       }
-      html.table(table)
-      html.pages(end, address)
+      let isWhole = isLive && end.next == nil
+      html.blank([table], isWhole: isWhole) { html in
+        html.element(
+          .p,
+          text:
+            "No phone is here yet. Pair the first one\(frame.mayChange ? " above, or" : "") on the gate’s host:"
+        )
+        html.element(.code, .class(.command), text: "portcullis devices pair --subject anna")
+      }
+      html.shown(with: table, isWhole: isWhole) { html in list(&html) }
     }
   }
 
-  func json() -> [UInt8] {
+  private func list(_ html: inout HTML) {
+    html.filter(.devices, isActive: isFiltered) { html in
+      html.field(
+        .text, "Name or id", value: filter.text, hint: "Part of it is enough", problems: problems)
+      html.field(
+        .subject, "Subject", value: filter.subject, hint: "Whose it is, whole", problems: problems)
+      html.choice(
+        .state, "State", any: "Any", options: DeviceRow.State.allCases.map { ($0.rawValue, $0.rawValue) },
+        chosen: filter.state?.rawValue)
+    }
+    html.table(table)
+    html.pages(end, address)
+  }
+
+  func live() -> LiveAnswer {
     var answer = LiveAnswer()
     answer.add(table)
     answer.add(pairingsTable)
-    return answer.json()
+    return answer
   }
 
   private var isFiltered: Bool { address != .devices }
@@ -45,18 +65,8 @@ extension DevicesPage: ConsolePage {
   private var table: Table {
     Table(
       name: "devices", caption: end.total.map { Wording.count($0, "device", "devices") } ?? "Devices",
-      columns: [
-        .init("device", "Device"), .init("subject", "Subject"), .init("state", "State"),
-        .init("platform", "Platform"), .init("level", "Its keys"), .init("seen", "Last seen"),
-        .init("made", "Since"),
-      ],
-      rows: rows.map { device in
-        [
-          device.nameCell, .optional(device.subject), device.standing, .text(device.platform),
-          device.levelCell,
-          .optional(device.seenAt), .time(device.createdAt),
-        ]
-      }, empty: end.inPlaceOfRows(isFiltered ? "No device is like that." : "There is no device yet."))
+      columns: DeviceRow.columns, rows: rows.map(\.cells),
+      empty: end.inPlaceOfRows(isFiltered ? "No device is like that." : "There is no device yet."))
   }
 
   private var pairingsTable: Table {
@@ -77,6 +87,19 @@ extension DevicesPage: ConsolePage {
 }
 
 extension DeviceRow {
+  static let columns: [Table.Column] = [
+    .init("device", "Device"), .init("state", "State", isMark: true), .init("subject", "Subject"),
+    .init("seen", "Last seen"), .init("platform", "Platform", isMinor: true),
+    .init("level", "Its keys", isMinor: true), .init("made", "Since", isMinor: true),
+  ]
+
+  var cells: [Cell] {
+    [
+      nameCell, standing, .optional(subject), .optional(seenAt), .text(platform), levelCell,
+      .time(createdAt),
+    ]
+  }
+
   var nameCell: Cell {
     .lines([
       .link(.text(name.flatMap { $0.isEmpty ? nil : $0 } ?? "without a name"), .device(id)),

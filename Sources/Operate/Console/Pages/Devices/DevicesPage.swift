@@ -67,6 +67,8 @@ struct DevicePage: Sendable {
   var exceptionReason: String?
   var exceptionUntil: UnixTime?
   var sessions: [SessionRow]
+  /// The latest first, of the device and of its App Attest key.
+  var refusals: [RefusalRow] = []
 }
 
 /// `/devices/<id>/confirm`: a device becomes active. Posts to itself: `digits` where the phone shows

@@ -19,6 +19,11 @@ extension DrainPage: ConsolePage {
         } else {
           html.change(.drain, frame, button: "Begin to drain")
         }
+        html.element(
+          .p, .class(.hint),
+          text:
+            "For an upgrade a restart of the service is enough: sessions that outlive it go on by themselves."
+        )
         html.section("Ending all sessions") { html in
           html.element(
             .p,
@@ -27,7 +32,7 @@ extension DrainPage: ConsolePage {
               + "end too, and nobody comes in until the gate is started again on its host.")
           html.element(.p) {
             $0.element(
-              .a, .class(.button, .danger), .href(ConsolePath.drain.appending("end")),
+              .a, .class(.button, .outline), .href(ConsolePath.drain.appending("end")),
               text: "End all sessions…")
           }
         }
@@ -35,12 +40,12 @@ extension DrainPage: ConsolePage {
     }
   }
 
-  func json() -> [UInt8] {
+  func live() -> LiveAnswer {
     var answer = LiveAnswer()
     answer.add("drain", .text(verdict))
     answer.add("drain", isDraining ? .doubtful : .good)
     answer.add(facts)
-    return answer.json()
+    return answer
   }
 
   private var verdict: String {
@@ -77,5 +82,5 @@ extension EndAllPage: ConsolePage {
     }
   }
 
-  func json() -> [UInt8] { LiveAnswer().json() }
+  func live() -> LiveAnswer { LiveAnswer() }
 }

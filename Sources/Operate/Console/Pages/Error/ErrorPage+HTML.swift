@@ -18,7 +18,9 @@ extension ErrorPage: ConsolePage {
     }
   }
 
-  func json() -> [UInt8] {
+  func live() -> LiveAnswer { LiveAnswer() }
+
+  func json(_ waiting: Waiting) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("error")

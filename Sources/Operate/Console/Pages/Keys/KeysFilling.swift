@@ -45,6 +45,25 @@ extension ConsolePages {
         total: search.isEverything ? gate.storeStatistics.keys : nil))
   }
 
+  /// By their beginnings and pseudonyms; nothing for what cannot be one.
+  func keys(called text: String, most: Int) -> [KeyRow] {
+    guard text.utf8.count >= 4, text.utf8.allSatisfy(Self.isOfKeys) else { return [] }
+    let filter = KeysPage.Filter(text: text, app: "", state: nil, since: "", until: "")
+    let search = KeySearch(filter, since: nil, until: nil, key: sources.pseudonyms, now: now)
+    return find(from: 0, search).found.prefix(most).map(row)
+  }
+
+  /// Base64 and base64url (RFC 4648 §4 and §5).
+  private static func isOfKeys(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "-"),
+      UInt8(ascii: "_"), UInt8(ascii: "="):
+      true
+    default: false
+    }
+  }
+
   /// - Returns: a page of keys, and the position after which the next one begins.
   private func find(from start: Int, _ search: KeySearch) -> (found: [KeyStore.Found], next: Int?) {
     let store = sources.store
@@ -127,7 +146,8 @@ extension ConsolePages {
       device = found.map { ($0.id.text, $0.name?.text) }
     }
     return KeyPage(
-      key: row(identifier, record), sessions: sessions, deviceID: device?.id, deviceName: device?.name)
+      key: row(identifier, record), sessions: sessions, deviceID: device?.id, deviceName: device?.name,
+      refusals: try refusals(ofKey: identifier, device: nil, request))
   }
 
   func revokeKeyPage(

@@ -9,34 +9,48 @@ extension KeysPage: ConsolePage {
       entry: .keys, heading: "Keys", problems: problems,
       liveFrom: end.isFirst && !isFiltered ? ConsolePath("/api/keys") : nil)
     return layout.html(frame) { html in
-      html.filter(.keys, isActive: isFiltered) { html in
-        html.field(
-          .text, "Key or pseudonym", value: filter.text, hint: "The beginning is enough", problems: problems)
-        html.choice(
-          .app, "App", any: "Any", options: apps.map { ($0, Wording.cut($0, to: 80)) },
-          chosen: filter.app.isEmpty ? nil : filter.app)
-        html.choice(
-          .state, "State", any: "Any", options: KeyRow.State.allCases.map { ($0.rawValue, $0.rawValue) },
-          chosen: filter.state?.rawValue)
-        html.field(
-          .since, "Last used from", value: filter.since, hint: "A day, as 2026-11-23", problems: problems,
-          longest: 10)
-        html.field(
-          .until, "Last used until", value: filter.until, hint: "A day, as 2026-11-23", problems: problems,
-          longest: 10)
+      let isWhole = !isFiltered && end.isFirst && end.next == nil
+      html.blank([table], isWhole: isWhole) { html in
+        html.element(
+          .p,
+          text:
+            "No app has registered a key yet. Yours does so by itself at its first start; keys of another gate come by:"
+        )
+        html.element(
+          .code, .class(.command), text: "portcullis keys import --from goldfinch FILE --until 2027-01-31")
       }
-      html.table(table)
-      html.pages(end, address)
-      html.element(.p) { html in
-        html.element(.a, .href(ConsolePath.keys.appending("export")), text: "Export all keys (JSON lines)")
-      }
+      html.shown(with: table, isWhole: isWhole) { html in list(&html) }
     }
   }
 
-  func json() -> [UInt8] {
+  private func list(_ html: inout HTML) {
+    html.filter(.keys, isActive: isFiltered) { html in
+      html.field(
+        .text, "Key or pseudonym", value: filter.text, hint: "The beginning is enough", problems: problems)
+      html.choice(
+        .app, "App", any: "Any", options: apps.map { ($0, Wording.cut($0, to: 80)) },
+        chosen: filter.app.isEmpty ? nil : filter.app)
+      html.choice(
+        .state, "State", any: "Any", options: KeyRow.State.allCases.map { ($0.rawValue, $0.rawValue) },
+        chosen: filter.state?.rawValue)
+      html.field(
+        .since, "Last used from", value: filter.since, hint: "A day, as 2026-11-23", problems: problems,
+        longest: 10)
+      html.field(
+        .until, "Last used until", value: filter.until, hint: "A day, as 2026-11-23", problems: problems,
+        longest: 10)
+    }
+    html.table(table)
+    html.pages(end, address)
+    html.element(.p) { html in
+      html.element(.a, .href(ConsolePath.keys.appending("export")), text: "Export all keys (JSON lines)")
+    }
+  }
+
+  func live() -> LiveAnswer {
     var answer = LiveAnswer()
     answer.add(table)
-    return answer.json()
+    return answer
   }
 
   private var isFiltered: Bool { address != .keys }
@@ -50,21 +64,26 @@ extension KeysPage: ConsolePage {
   private var table: Table {
     Table(
       name: "keys", caption: end.total.map { Wording.count($0, "key", "keys") } ?? "Keys",
-      columns: [
-        .init("key", "Key"), .init("state", "State"), .init("app", "App"), .init("registered", "Registered"),
-        .init("used", "Last used"), .init("counter", "Counter", isNumber: true),
-      ],
-      rows: rows.map { key in
-        [
-          .lines([.link(.code(Wording.shortKey(key.id)), .key(key.id)), .optional(code: key.pseudonym)]),
-          key.standing, .lines([.optional(key.appID), .text(key.environment)]), .time(key.registeredAt),
-          .optional(key.lastUsedAt), .number(key.signCount),
-        ]
-      }, empty: end.inPlaceOfRows(isFiltered ? "No key is like that." : "No key is registered."))
+      columns: KeyRow.columns, rows: rows.map(\.cells),
+      empty: end.inPlaceOfRows(isFiltered ? "No key is like that." : "No key is registered."))
   }
 }
 
 extension KeyRow {
+  static let columns: [Table.Column] = [
+    .init("key", "Key"), .init("state", "State", isMark: true), .init("app", "App", isMinor: true),
+    .init("used", "Last used"), .init("registered", "Registered", isMinor: true),
+    .init("counter", "Counter", isNumber: true, isMinor: true),
+  ]
+
+  var cells: [Cell] {
+    [
+      .lines([.link(.code(Wording.shortKey(id)), .key(id)), .optional(code: pseudonym)]),
+      standing, .lines([.optional(appID), .text(environment)]), .optional(lastUsedAt), .time(registeredAt),
+      .number(signCount),
+    ]
+  }
+
   var standing: Cell {
     switch state {
     case .active: .standing(.good, state.rawValue)
@@ -90,15 +109,17 @@ extension KeyPage: ConsolePage {
             text: "Revoke this key…")
         }
       }
-      html.section("Sessions") { $0.table(SessionRow.table(sessions, of: "key")) }
+      html.section("Last refusals") { $0.table(RefusalRow.lastTable(refusals, of: "key")) }
+      html.section("Sessions") { $0.table(SessionRow.table(sessions, of: "key", mayEnd: frame.mayChange)) }
     }
   }
 
-  func json() -> [UInt8] {
+  func live() -> LiveAnswer {
     var answer = LiveAnswer()
     answer.add(facts)
     answer.add(SessionRow.table(sessions, of: "key"))
-    return answer.json()
+    answer.add(RefusalRow.lastTable(refusals, of: "key"))
+    return answer
   }
 
   private var facts: [Fact] {
@@ -151,5 +172,5 @@ extension RevokeKeyPage: ConsolePage {
     }
   }
 
-  func json() -> [UInt8] { LiveAnswer().json() }
+  func live() -> LiveAnswer { LiveAnswer() }
 }

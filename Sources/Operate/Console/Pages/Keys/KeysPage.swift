@@ -57,6 +57,8 @@ struct KeyPage: Sendable {
   /// The device that it vouches for.
   var deviceID: String?
   var deviceName: String?
+  /// The latest first.
+  var refusals: [RefusalRow]
 }
 
 /// `/keys/<id>/revoke`: asks why, and posts to itself with `reason`.

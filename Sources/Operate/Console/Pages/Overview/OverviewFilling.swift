@@ -1,4 +1,4 @@
-/// What the overview, the refusals and the drain show, all of it out of memory.
+/// What the overview and the drain show, all of it out of memory.
 import Addresses
 import Admin
 import Assembly
@@ -23,7 +23,7 @@ extension ConsolePages {
   var overview: OverviewPage {
     let (now, history, staying) = (now, gate.history, gate.staying)
     return OverviewPage(
-      now: now, startedAt: now - history.sinceStart, checks: healthChecks,
+      now: now, startedAt: now - history.sinceStart, waiting: waiting, checks: healthChecks,
       players: Players(
         attached: staying.attached, detached: staying.away, connections: gate.connectionCount,
         maximumConnections: sources.settings.configuration.limits.connections),
@@ -37,7 +37,7 @@ extension ConsolePages {
           name: (certificate.role == "server" ? "" : "client CA ") + certificate.subject,
           endsAt: certificate.notAfter)
       },
-      history: Console.History(history, now: now))
+      history: Console.History(history, now: now) { [record = checks.record] in record.standing(ago: $0) })
   }
 
   private var healthChecks: [HealthCheck] {
@@ -58,44 +58,6 @@ extension ConsolePages {
       LoopLag(
         loop: index, sessions: sessions[index], medianMicroseconds: turns.percentile(50),
         percentile99Microseconds: turns.percentile(99), maximumMicroseconds: turns.maximum)
-    }
-  }
-
-  // MARK: Refusals
-
-  func refusals(_ query: AdminForm) -> RefusalsPage {
-    let filter = RefusalsPage.Filter(
-      code: query["code"].flatMap { RefusalCode(rawValue: $0) }, step: query["step"] ?? "")
-    let all = gate.latestRefusals
-    let found = all.filter { entry in
-      (filter.code == nil || entry.code == filter.code)
-        && (filter.step.isEmpty || entry.step.utf8.elementsEqual(filter.step.utf8))
-    }
-    let after = query["after"].flatMap { Int($0) }
-    let rest = found.drop { entry in after.map { entry.number >= $0 } ?? false }
-    let rows = rest.prefix(ListEnd.rowsPerPage)
-    let next = rest.count > rows.count ? rows.last.map { "\($0.number)" } : nil
-    return RefusalsPage(
-      filter: filter, groups: Self.groups(all), rows: rows.map(RefusalRow.init),
-      end: ListEnd(next: next, isFirst: after == nil, total: found.count))
-  }
-
-  private static func groups(_ entries: [RefusalEntry]) -> [RefusalGroup] {
-    struct Kind: Hashable {
-      let code: RefusalCode
-      let step: String
-    }
-    var groups: [Kind: RefusalGroup] = [:]
-    // The latest first.
-    for entry in entries {
-      let kind = Kind(code: entry.code, step: entry.step)
-      if groups[kind] == nil {
-        groups[kind] = RefusalGroup(code: entry.code, step: entry.step, count: 0, lastAt: entry.at)
-      }
-      groups[kind]?.count += 1
-    }
-    return groups.values.sorted { one, other in
-      one.count != other.count ? one.count > other.count : one.lastAt > other.lastAt
     }
   }
 
@@ -125,17 +87,27 @@ extension Period {
 }
 
 extension Console.History {
-  fileprivate init(_ reading: HistoryReading, now: UnixTime) {
+  /// - Parameter standing: of the minute so long ago, where it is known.
+  fileprivate init(
+    _ reading: HistoryReading, now: UnixTime, standing: (_ ago: Int) -> Standing?
+  ) {
+    let count = reading.minutes.count
     self.init(
-      points: reading.minutes.map { minute in
+      points: reading.minutes.enumerated().map { index, minute in
         minute.map {
           Minute(
             players: $0.mostPlayers, admissions: $0.admissions, refusals: $0.refusals,
             lagMicroseconds: $0.lagMicroseconds,
-            bytes: UInt64(clamping: $0.bytesFromPlayers &+ $0.bytesFromGame))
+            bytes: UInt64(clamping: $0.bytesFromPlayers &+ $0.bytesFromGame),
+            standing: standing(count - 1 - index) ?? .good)
         }
       },
-      end: now - reading.sinceLastBegan, starts: reading.starts.map { now - $0 })
+      end: now - reading.sinceLastBegan, starts: reading.starts.map { now - $0 },
+      commonest: reading.commonest.map { commonest in
+        Code(
+          code: commonest.code,
+          minutes: zip(reading.minutes, commonest.minutes).map { $0 == nil ? nil : $1 })
+      })
   }
 }
 
@@ -157,14 +129,5 @@ extension Console.StoreState {
       commitMicroseconds: commits.count > 0
         ? Int(clamping: commits.nanoseconds / UInt64(clamping: commits.count) / 1000) : nil,
       lastSnapshotAt: statistics.lastSnapshotAt)
-  }
-}
-
-extension RefusalRow {
-  fileprivate init(_ entry: RefusalEntry) {
-    self.init(
-      at: entry.at, code: entry.code, step: entry.step, source: entry.source.peerDescription,
-      path: entry.asked ?? entry.trace.map { "trace \($0)" }, keyID: entry.keyID?.base64,
-      connection: entry.connection)
   }
 }

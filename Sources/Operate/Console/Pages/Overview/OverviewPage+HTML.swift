@@ -9,37 +9,46 @@ extension OverviewPage: ConsolePage {
     let layout = Layout(entry: .overview, heading: "Overview", liveFrom: ConsolePath("/api/overview"))
     return layout.html(frame) { html in
       verdict(&html)
+      waits(&html)
+      html.strip(Strip(of: history))
       html.figures(figures.map { ($0.figure, $0.note) })
-      html.element(.h2, text: "The last 24 hours")
+      html.element(.h2, text: history.span == History.minutes ? "The last 24 hours" : "The first hour")
       html.element(.div, .class(.charts)) { html in
         for chart in charts { html.chart(chart) }
       }
       startsAndGaps(&html)
-      hours(&html)
+      html.element(.p) { $0.element(.a, .href(.hours), text: "The same hour by hour, as a table") }
       html.element(.div, .class(.panels)) { html in
-        html.section("Checks") { $0.table(checksTable) }
+        html.element(.div) { html in
+          html.section("Checks") { html in
+            html.shown(with: checksTable) { $0.table(checksTable) }
+            html.element(.p, .class(.note), .text(.dataLive, "checks-rest"), text: checksRest)
+          }
+          html.section("Event loops") { $0.table(loopsTable) }
+        }
         html.section("Refusals by code") { html in
           html.table(refusalsTable)
           html.element(.p) { $0.element(.a, .href(.refusals), text: "The last refusals, and what to do") }
         }
-        html.section("Event loops") { $0.table(loopsTable) }
         html.section("Key store") { html in
           html.element(.div, .class(.panel)) { $0.facts(storeFacts) }
         }
-        html.section("Certificates") { $0.table(certificatesTable) }
-        html.section("This gate") { html in
-          html.element(.div, .class(.panel)) { html in
-            html.facts([
-              Fact("Version", .text(frame.version)), Fact("Started", .time(startedAt)),
-              Fact("Connections", connections, live: "connections"),
-            ])
+        html.element(.div) { html in
+          html.section("Certificates") { $0.table(certificatesTable) }
+          html.section("This gate") { html in
+            html.element(.div, .class(.panel)) { html in
+              html.facts([
+                Fact("Version", .text(frame.version)), Fact("Started", .time(startedAt)),
+                Fact("Connections", connections, live: "connections"),
+              ])
+            }
           }
         }
       }
     }
   }
 
-  func json() -> [UInt8] {
+  func live() -> LiveAnswer {
     var answer = LiveAnswer()
     answer.add("verdict", .text(verdict))
     answer.add("verdict-detail", .sentence(verdictDetail))
@@ -47,55 +56,17 @@ extension OverviewPage: ConsolePage {
     for (figure, note) in figures { answer.add([figure] + (note.map { [$0] } ?? [])) }
     answer.add("connections", connections)
     answer.add(storeFacts)
-    for table in [checksTable, refusalsTable, loopsTable, certificatesTable] { answer.add(table) }
+    answer.add("waits", .text(waiting.title))
+    answer.add("checks-rest", .text(checksRest))
+    for table in [waiting.table, checksTable, refusalsTable, loopsTable, certificatesTable] {
+      answer.add(table)
+    }
     for chart in charts { answer.add(chart) }
-    return answer.json()
+    answer.add(Strip(of: history))
+    return answer
   }
 
   // MARK: Is all well?
-
-  /// It is what somebody wants, and no fault.
-  private var isDraining: Bool { checks.contains { $0.name == "draining" && $0.standing == .bad } }
-
-  private var standing: Standing {
-    // Nobody has looked: that is not well.
-    if checks.isEmpty { return .neutral }
-    if checks.contains(where: { $0.standing == .bad && $0.name != "draining" }) { return .bad }
-    if isDraining { return .doubtful }
-    return certificateWord != nil || checks.contains { $0.standing == .doubtful } ? .doubtful : .good
-  }
-
-  private var verdict: String {
-    switch standing {
-    case .good: "All is well"
-    case .neutral: "Not known yet"
-    case .doubtful: isDraining ? "The gate is draining" : "The gate serves, and something is wrong"
-    case .bad: "The gate does not serve as it should"
-    }
-  }
-
-  /// Which checks fail, the worst first; else how many there are.
-  private var verdictDetail: String {
-    if checks.isEmpty { return "No check has run yet" }
-    let wrong = sortedChecks.filter { $0.standing == .bad || $0.standing == .doubtful }
-    if wrong.isEmpty {
-      if let certificateWord { return certificateWord }
-      return "\(Wording.count(checks.count, "check", "checks")), none with anything to say"
-    }
-    let said = wrong.map { "\(Wording.plain($0.name))\($0.detail.map { ": \($0)" } ?? "")" }
-    return (said + (certificateWord.map { [$0] } ?? [])).joined(separator: " · ")
-  }
-
-  /// No check fails for it before it is too late.
-  private var certificateWord: String? {
-    let week: Int64 = 7 * 86_400_000
-    // Afterwards one does, and says which.
-    if checks.contains(where: { $0.name == "certificate" && $0.standing == .bad }) { return nil }
-    guard let first = certificates.map(\.endsAt.milliseconds).min(), first - now.milliseconds < week else {
-      return nil
-    }
-    return first > now.milliseconds ? "a certificate ends soon" : "a certificate's time is over"
-  }
 
   private func verdict(_ html: inout HTML) {
     html.element(
@@ -107,27 +78,12 @@ extension OverviewPage: ConsolePage {
     }
   }
 
-  private var sortedChecks: [HealthCheck] {
-    let order: [Standing] = [.bad, .doubtful, .neutral, .good]
-    return order.flatMap { standing in checks.filter { $0.standing == standing } }
-  }
-
-  private var checksTable: Table {
-    Table(
-      name: "checks", caption: "What a load balancer and the watchdog ask", hidesCaption: true,
-      columns: [.init("check", "Check"), .init("state", "State"), .init("detail", "Detail")],
-      rows: sortedChecks.map { check in
-        let word =
-          switch check.standing {
-          case .good, .neutral: "ok"
-          case .doubtful: "degraded"
-          case .bad: "failed"
-          }
-        return [
-          .text(Wording.plain(check.name)), .standing(check.standing, word),
-          .optional(sentence: check.detail),
-        ]
-      }, empty: "No check has run yet.")
+  /// Below the verdict, and there only while something waits.
+  private func waits(_ html: inout HTML) {
+    html.shown(with: waiting.table, .notice, .doubtful, .waits) { html in
+      html.element(.h2, .text(.dataLive, "waits"), text: waiting.title)
+      html.table(waiting.table)
+    }
   }
 
   // MARK: Numbers

@@ -5,6 +5,7 @@ import Time
 struct OverviewPage: Sendable {
   var now: UnixTime
   var startedAt: UnixTime
+  var waiting = Waiting()
   /// The worst first is not asked for: the page sorts them.
   var checks: [HealthCheck]
   var players: Players
@@ -99,6 +100,14 @@ struct History: Sendable {
     /// Of all loops, the slowest turn's; the 99th percentile.
     var lagMicroseconds: Int
     var bytes: UInt64
+    /// The worst of what its checks said; good where nobody knows any more.
+    var standing = Standing.good
+  }
+
+  /// How often in each of `points` a code was told; nil where the gate did not run.
+  struct Code: Equatable, Sendable {
+    var code: RefusalCode
+    var minutes: [Int?]
   }
 
   /// Oldest first, the running one last, at most `minutes`; nil where the gate did not run.
@@ -107,4 +116,6 @@ struct History: Sendable {
   var end: UnixTime
   /// When the gate was started, within the time that `points` cover.
   var starts: [UnixTime]
+  /// Those that were told most, the commonest first, three at most.
+  var commonest: [Code] = []
 }

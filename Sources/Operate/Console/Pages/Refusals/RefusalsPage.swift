@@ -1,4 +1,5 @@
-/// `/refusals`: the last thousand, with what to do. Filtered by the query's `code` and `step`, and gone on with by `after`.
+/// `/refusals`: the last thousand, with what to do. Filtered by the query's `code`, `step` and `text` (a key, a pseudonym, a
+/// device or an address), and gone on with by `after`.
 import PortcullisProtocol
 import Time
 
@@ -7,6 +8,8 @@ struct RefusalsPage: Sendable {
     var code: RefusalCode?
     /// Of the log's words; empty for all.
     var step: String
+    /// Of whom; empty for all.
+    var text = ""
   }
 
   var filter: Filter
@@ -35,5 +38,11 @@ struct RefusalRow: Equatable, Sendable {
   var path: String?
   /// Base64, whole, where the peer has said it.
   var keyID: String?
+  /// Whether that key has a page.
+  var isKeyKnown = false
+  /// Where the peer has said it.
+  var deviceID: String?
+  var isDeviceKnown = false
+  var deviceName: String?
   var connection: String?
 }

@@ -31,7 +31,8 @@ extension ConsolePages {
     let next = rest.count > shown.count ? shown.last.map { "\($0.number)" } : nil
     return SessionsPage(
       filter: filter, rows: try rows(shown, request),
-      end: ListEnd(next: next, isFirst: after == nil, total: found.count))
+      end: ListEnd(next: next, isFirst: after == nil, total: found.count),
+      mayEnd: request.actor.scopes.contains(.write))
   }
 
   func session(_ number: UInt64, _ request: AdminRequest) throws(ConsoleFailure) -> SessionRow {
@@ -47,6 +48,19 @@ extension ConsolePages {
     _ request: AdminRequest, where isMeant: (SessionDescription) -> Bool
   ) throws(ConsoleFailure) -> [SessionRow] {
     try rows(Array(try allSessions().filter(isMeant).prefix(ListEnd.rowsPerPage)), request)
+  }
+
+  /// By their keys, pseudonyms, devices, owners and addresses.
+  func sessions(called text: String, _ request: AdminRequest) throws(ConsoleFailure) -> [SessionRow] {
+    let all = try allSessions()
+    let names = try deviceNames(of: all, request)
+    let devices = Set(try self.devices(called: text, request).map(\.id.text))
+    return try rows(
+      Array(
+        all.filter { session in
+          isMeant(session, by: text, names)
+            || names.device(of: session).map { devices.contains($0.id) } == true
+        }.prefix(ListEnd.rowsPerPage)), request)
   }
 
   private func allSessions() throws(ConsoleFailure) -> [SessionDescription] {

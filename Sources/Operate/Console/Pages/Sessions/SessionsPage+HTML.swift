@@ -10,27 +10,40 @@ extension SessionsPage: ConsolePage {
     let layout = Layout(
       entry: .sessions, heading: "Sessions", liveFrom: isLive ? address(ConsolePath("/api/sessions")) : nil)
     return layout.html(frame) { html in
-      html.filter(.sessions, isActive: filter != Filter(text: "")) { html in
-        html.field(
-          .text, "Who or from where", value: filter.text, hint: "Part of a key, pseudonym, name or address")
-        html.choice(
-          .state, "State", any: "Any",
-          options: SessionRow.State.allCases.map { ($0.rawValue, $0.rawValue) },
-          chosen: filter.state?.rawValue)
-        html.choice(
-          .credential, "Came in by", any: "Anything",
-          options: SessionRow.Credential.allCases.map { ($0.rawValue, $0.words) },
-          chosen: filter.credential?.rawValue)
+      let isWhole = filter == Filter(text: "") && end.isFirst
+      html.blank([table], isWhole: isWhole) { html in
+        html.element(
+          .p,
+          text:
+            "Nobody plays now. Whoever connects with your app stands here at once. What keeps it out is told by:"
+        )
+        html.element(.code, .class(.command), text: "portcullis doctor https://gate.example.com")
       }
-      html.table(table)
-      html.pages(end, address(.sessions))
+      html.shown(with: table, isWhole: isWhole) { html in list(&html) }
     }
   }
 
-  func json() -> [UInt8] {
+  private func list(_ html: inout HTML) {
+    html.filter(.sessions, isActive: filter != Filter(text: "")) { html in
+      html.field(
+        .text, "Who or from where", value: filter.text, hint: "Part of a key, pseudonym, name or address")
+      html.choice(
+        .state, "State", any: "Any",
+        options: SessionRow.State.allCases.map { ($0.rawValue, $0.rawValue) },
+        chosen: filter.state?.rawValue)
+      html.choice(
+        .credential, "Came in by", any: "Anything",
+        options: SessionRow.Credential.allCases.map { ($0.rawValue, $0.words) },
+        chosen: filter.credential?.rawValue)
+    }
+    html.table(table)
+    html.pages(end, address(.sessions))
+  }
+
+  func live() -> LiveAnswer {
     var answer = LiveAnswer()
     answer.add(table)
-    return answer.json()
+    return answer
   }
 
   private func address(_ path: ConsolePath) -> ConsolePath {
@@ -41,8 +54,8 @@ extension SessionsPage: ConsolePage {
   private var table: Table {
     let count = end.total.map { Wording.count($0, "session", "sessions") }
     return Table(
-      name: "sessions", caption: "\(count ?? "Sessions"), the longest first", columns: SessionRow.columns,
-      rows: rows.map(\.cells),
+      name: "sessions", caption: "\(count ?? "Sessions"), the longest first",
+      columns: SessionRow.columns(mayEnd: mayEnd), rows: rows.map { $0.cells(mayEnd: mayEnd) },
       empty: filter == Filter(text: "") ? "Nobody plays." : "No session is like that.")
   }
 }
@@ -51,26 +64,36 @@ extension SessionsPage: ConsolePage {
 
 extension SessionRow {
   /// On the page of something that has sessions.
-  static func table(_ sessions: [SessionRow], of owner: String) -> Table {
+  static func table(_ sessions: [SessionRow], of owner: String, mayEnd: Bool = false) -> Table {
     Table(
-      name: "sessions", caption: "Sessions of this \(owner)", hidesCaption: true, columns: columns,
-      rows: sessions.map(\.cells), empty: "This \(owner) has no session now.")
+      name: "sessions", caption: "Sessions of this \(owner)", hidesCaption: true,
+      columns: columns(mayEnd: mayEnd), rows: sessions.map { $0.cells(mayEnd: mayEnd) },
+      empty: "This \(owner) has no session now.")
   }
 
-  static let columns: [Table.Column] = [
-    .init("session", "Session"), .init("who", "Who"), .init("pseudonym", "Pseudonym"),
-    .init("state", "State"), .init("source", "From"),
-    .init("since", "Since"), .init("subprotocol", "Subprotocol"),
-    .init("from-player", "From player", isNumber: true), .init("from-game", "From game", isNumber: true),
-  ]
-
-  var cells: [Cell] {
+  /// - Parameter mayEnd: whether a row leads to the question that ends it.
+  static func columns(mayEnd: Bool) -> [Table.Column] {
     [
-      .link(.text("\(number)"), .session(number)), who, .optional(code: pseudonym), standing,
-      .text(Wording.address(source)),
-      .time(beganAt),
-      .optional(subprotocol), .bytes(bytesFromPlayer), .bytes(bytesFromGame),
-    ]
+      .init("session", "Who"), .init("state", "State", isMark: true), .init("source", "From"),
+      .init("since", "Since"), .init("pseudonym", "Pseudonym", isMinor: true),
+      .init("subprotocol", "Subprotocol", isMinor: true),
+      .init("from-player", "From player", isNumber: true, isMinor: true),
+      .init("from-game", "From game", isNumber: true, isMinor: true),
+    ] + (mayEnd ? [.init("end", "Action")] : [])
+  }
+
+  func cells(mayEnd: Bool) -> [Cell] {
+    [
+      .link(name, .session(number)), standing, .text(Wording.address(source)), .time(beganAt),
+      .optional(code: pseudonym), .optional(subprotocol), .bytes(bytesFromPlayer), .bytes(bytesFromGame),
+    ] + (mayEnd ? [.link(.text("End…"), ConsolePath.session(number).appending("end"))] : [])
+  }
+
+  /// The name that a person knows it by best; else the number, which commands take.
+  private var name: Cell {
+    if let name = deviceName ?? subject { return .text(name) }
+    if let id = keyID ?? deviceID { return .code(Wording.shortKey(id)) }
+    return .text("Session \(number)")
   }
 
   /// The name that a person knows it by first.
@@ -81,7 +104,7 @@ extension SessionRow {
     }
     if let subject { lines.append(.text(subject)) }
     if let keyID { lines.append(.link(.code(Wording.shortKey(keyID)), .key(keyID))) }
-    return lines.isEmpty ? .text("nobody known") : .lines(lines)
+    return lines.isEmpty ? .text("Not known") : .lines(lines)
   }
 
   var standing: Cell {
@@ -121,10 +144,10 @@ extension SessionPage: ConsolePage {
     }
   }
 
-  func json() -> [UInt8] {
+  func live() -> LiveAnswer {
     var answer = LiveAnswer()
     answer.add(facts)
-    return answer.json()
+    return answer
   }
 
   private var facts: [Fact] {
@@ -173,5 +196,5 @@ extension EndSessionPage: ConsolePage {
     }
   }
 
-  func json() -> [UInt8] { LiveAnswer().json() }
+  func live() -> LiveAnswer { LiveAnswer() }
 }

@@ -13,6 +13,8 @@ struct SessionsPage: Sendable {
   /// The longest first.
   var rows: [SessionRow]
   var end: ListEnd
+  /// Whether who looks at it may end one.
+  var mayEnd = false
 }
 
 struct SessionRow: Equatable, Sendable {
