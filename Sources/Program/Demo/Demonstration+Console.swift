@@ -1,5 +1,5 @@
-/// The demonstration's last chapter, for whoever wants to look around: two players play on, an approval waits, and the
-/// operator's console is open until its visitor has seen enough.
+/// The demonstration's last chapter, for whoever wants to look around: two players play on, a phone shows its digits, requests
+/// wait for a phone and for an operator, and the operator's console is open until its visitor has seen enough.
 internal import AppAttest
 package import Configuration
 internal import Device
@@ -35,21 +35,35 @@ extension Demonstration {
   func showConsole() {
     guard let visit else { return }
     tell("\nThe operator looks at it all in a browser")
-    step("the console is open while two play and one asks for something") { app, authority in
-      let visitors = try ["anna", "ben"].map { name in
-        let file = self.folder + "/\(name)-plays.json"
-        let device = SimulatedApp(
-          app.client,
-          try SoftwareEnclave.generate(appID: Self.appID, environment: .production, keptIn: file))
-        try device.register(with: authority)
-        return try Visitor(
-          through: SessionGate(
-            url: self.sessionGate.url, trust: self.sessionGate.trust, credential: .appKey(path: file)))
+    step("the console is open while two play, one asks for something, and a phone waits") { app, authority in
+      // Anna by the phone that she has paired, Ben by a key of his app.
+      let ben = self.folder + "/ben-plays.json"
+      try SimulatedApp(
+        app.client, try SoftwareEnclave.generate(appID: Self.appID, environment: .production, keptIn: ben)
+      ).register(with: authority)
+      let visitors = try [Credential.phone(path: self.folder + "/anna.json"), .appKey(path: ben)].map {
+        try Visitor(
+          through: SessionGate(url: self.sessionGate.url, trust: self.sessionGate.trust, credential: $0))
       }
       try visitors[0].type("promote radagast")
+      self.service?.ask(
+        ApprovalService.Question(
+          operation: "shutdown", target: ("game", "Tiny MUD"),
+          text: "Bob asks to restart the game for an upgrade.", subject: "anna", requester: "bob")
+      ) { _ in }
+      let phone = try self.showDigits(of: "Carla", vouchedBy: authority)
+      defer { phone.end() }
       let address = try visit.open(self.insides)
       defer { visit.close() }
-      self.tell("\n  \(address)\n\n  The address is good once, for a minute. Enter ends the demonstration.\n")
+      self.tell(
+        """
+
+          \(address)
+
+          The address is good once, for a minute. Carla's phone shows \(phone.digits): it waits under Devices.
+          Enter ends the demonstration.
+
+        """)
       while try !visit.isOver(within: .milliseconds(100)) {
         for visitor in visitors { try visitor.play() }
       }

@@ -18,7 +18,7 @@ extension Demonstration {
       guard let id = pairing["pairing_id"]?.string, let uri = PairingURI(pairing["uri"]?.string ?? "") else {
         return nil
       }
-      let phone = try PhoneAtWork(scanning: uri, in: file, vouchedBy: authority)
+      let phone = try PhoneAtWork("Anna's phone", scanning: uri, in: file, vouchedBy: authority)
       defer { phone.join() }
       let digits = try phone.digits()
       try self.waitUntil("revealed", pairing: id)
@@ -31,8 +31,9 @@ extension Demonstration {
         .servicesAdd,
         [("name", .string("mud")), ("scopes", .array([.string("approvals"), .string("codes")]))])
       guard let token = service["token"]?.string else { return nil }
-      self.mud.consult(
-        ApprovalService(url: self.sessionGate.url, trust: self.sessionGate.trust, token: token))
+      let asker = ApprovalService(url: self.sessionGate.url, trust: self.sessionGate.trust, token: token)
+      self.service = asker
+      self.mud.consult(asker)
       return "its token is shown once"
     }
     step("promote gandalf: the phone wants the two digits that the wizard sees, and Face ID") { app, _ in
@@ -44,6 +45,28 @@ extension Demonstration {
     step("promote saruman: she denies") { app, _ in
       try Self.promotion(of: "saruman", app, file) { _ in Vote(.deny, matchCode: .none) }
     }
+  }
+
+  /// A phone that shows its digits until somebody types them, or until `end` is called.
+  func showDigits(of person: String, vouchedBy authority: TestAttestationAuthority) throws -> WaitingPhone {
+    let pairing = try office.order("pair-open", [("subject", .string(person.lowercased()))])
+    guard let id = pairing["pairing_id"]?.string, let uri = PairingURI(pairing["uri"]?.string ?? "") else {
+      throw DemonstrationFailure(description: "no code to scan")
+    }
+    let file = folder + "/\(person).json"
+    let phone = try PhoneAtWork("\(person)'s phone", scanning: uri, in: file, vouchedBy: authority)
+    let digits = try phone.digits()
+    try waitUntil("revealed", pairing: id)
+    return WaitingPhone(digits: digits) { [office] in
+      // It is over already where the digits were typed.
+      _ = try? office.order("pair-burn", [("pairing_id", .string(id))])
+      phone.join()
+    }
+  }
+
+  struct WaitingPhone {
+    let digits: String
+    let end: () -> Void
   }
 
   /// The operator sees how far the phone is.
@@ -106,20 +129,23 @@ private final class PhoneAtWork {
   private let progress: Monitor<Progress>
   private let thread: JoinHandle
 
-  init(scanning uri: PairingURI, in file: String, vouchedBy authority: TestAttestationAuthority) throws {
+  init(
+    _ name: String, scanning uri: PairingURI, in file: String, vouchedBy authority: TestAttestationAuthority
+  ) throws {
     let progress = Monitor(Progress())
     self.progress = progress
-    let thread = try Thread(name: "phone") { PhoneAtWork.work(uri, file, authority, progress) }
+    let thread = try Thread(name: "phone") { PhoneAtWork.work(name, uri, file, authority, progress) }
     self.thread = JoinHandle(thread)
   }
 
   private static func work(
-    _ uri: PairingURI, _ file: String, _ authority: TestAttestationAuthority, _ progress: Monitor<Progress>
+    _ name: String, _ uri: PairingURI, _ file: String, _ authority: TestAttestationAuthority,
+    _ progress: Monitor<Progress>
   ) {
     let outcome: Result<String, DemonstrationFailure>
     do throws(GateClientError) {
       outcome = .success(
-        try pair(uri, in: file, authority) { digits in
+        try pair(name, uri, in: file, authority) { digits in
           progress.withLock { state, wake in
             state.digits = digits
             wake.all()
@@ -135,9 +161,10 @@ private final class PhoneAtWork {
   }
 
   private static func pair(
-    _ uri: PairingURI, in file: String, _ authority: TestAttestationAuthority, show: (String) -> Void
+    _ name: String, _ uri: PairingURI, in file: String, _ authority: TestAttestationAuthority,
+    show: (String) -> Void
   ) throws(GateClientError) -> String {
-    guard let name = DeviceName("Anna's phone") else { return "" }
+    guard let name = DeviceName(name) else { return "" }
     let phone = try SoftwarePhone.create(
       at: file, for: GateURL(host: uri.host.lowercased(), port: uri.port),
       trust: .publicKeys([uri.serverKeyHash]), platform: .ios, name: name, withApproval: true,

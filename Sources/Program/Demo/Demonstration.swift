@@ -37,6 +37,8 @@ package final class Demonstration {
   /// Nil where nobody wants to look.
   let visit: (any ConsoleVisit)?
   var failures = 0
+  /// The game as a service, once it is one.
+  var service: ApprovalService?
 
   /// - Parameters:
   ///   - folder: an empty directory for the key store.
@@ -91,6 +93,7 @@ package final class Demonstration {
         ("APPATTEST_APP_IDS", appID), ("ATTESTED_KEYS_PATH", folder + "/attested-keys.json"),
         ("CONTROL_SOCKET", folder + "/portcullis.sock"), ("WORKERS", "1"),
         ("DEVICES_PATH", folder + "/devices.db"), ("PUBLIC_URL", "https://localhost"),
+        ("GATE_DEVICES", "bare"),
       ] + (hasConsole ? [("ADMIN_LISTEN", "127.0.0.1:0")] : []), files: SystemFiles(), processors: 1,
       descriptorLimit: ProcessContext.descriptorLimit()
     )

@@ -2,6 +2,7 @@
 internal import ApprovalPolicy
 internal import Bytes
 internal import Crypto
+internal import DeviceWire
 internal import Gateway
 internal import JSON
 internal import Logs
@@ -17,7 +18,7 @@ final class Office {
   /// - Parameter certificatePEM: the gate's own, whose key phones are told of.
   init(in folder: String, certificatePEM: [UInt8], log: GateLog) throws {
     pins = [try PublicKeyPin.ofCertificate(inPEM: certificatePEM.span)]
-    let door = DeviceDoor(log: log)
+    let door = DeviceDoor(level: .bare, log: log)
     let registry = try Registry(
       try SQLiteStore(folder + "/devices.db"), settings: Self.settings("https://localhost", pins),
       clock: SystemClock(), entropy: KernelEntropy(), listener: door)
@@ -33,7 +34,12 @@ final class Office {
   private static func settings(_ url: String, _ pins: [PublicKeyPin]) throws -> RegistrySettings {
     var settings = RegistrySettings(publicURL: url)
     settings.pins = pins
-    let policy = Array(#"{"rules": [{"match": {"operation": "promote"}}]}"#.utf8)
+    settings.doorLevel = .bare
+    let policy = Array(
+      #"{"rules": [{"match": {"operation": "promote"}}, {"match": {"operation": "shutdown"}, "factors": ["operator"]}]}"#
+        .utf8)
+    // Whoever is at the terminal.
+    settings.approvalOperators = [Account.effectiveUser]
     settings.approvals = try ApprovalPolicy(parsing: policy.span)
     return settings
   }

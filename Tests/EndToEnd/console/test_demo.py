@@ -46,10 +46,19 @@ def test_there_is_something_to_look_at(demo, window):
     window.open(demo.address())
     hands = Mouse(window)
     hands.press("Sign in")
+    eventually(lambda: "Waits for you: 1 request, 1 phone" in window.text, "what waits is said")
     hands.follow("Sessions")
-    assert len(window.every("tbody tr")) == 2
+    assert len(window.every("tbody tr")) == 2 and "Anna's phone" in window.text
     hands.follow("Approvals")
-    assert "promote" in window.text
+    assert "promote" in window.text and "Bob asks to restart the game" in window.text
+    hands.follow("Refusals")
+    assert "key_revoked" in window.text
+    digits = re.search(r"Carla's phone shows ([\d ]+):", demo.log.read_text())[1]
+    hands.follow("Devices")
+    hands.follow("Carla's phone")
+    hands.fill("Six digits", digits)
+    hands.press("Confirm the device")
+    assert "The device is confirmed." in window.text
     demo.process.stdin.write(b"\n")
     demo.process.stdin.flush()
     assert demo.status() == 0, demo.log.read_text()
