@@ -196,9 +196,9 @@ let modules = [
   Module(
     "Control", in: .operate,
     [
-      "Addresses", "Admin", "Bytes", "Configuration", "Confinement", "Crypto", "Gateway", "HTTPWire",
-      "Identity", "JSON", "KeyStore", "Logging", "PortcullisProtocol", "Prompt", "Registry", "Sockets",
-      "System", "Telemetry", "Time",
+      "Addresses", "Admin", "Admission", "Bytes", "Configuration", "Confinement", "Crypto", "Gateway",
+      "HTTPWire", "Identity", "JSON", "KeyStore", "Logging", "PortcullisProtocol", "Prompt", "Registry",
+      "Sockets", "System", "Telemetry", "Time",
     ]),
   Module(
     "Admin", in: .operate,
@@ -245,8 +245,8 @@ let modules = [
   Module(
     "Demo", in: .program,
     [
-      "Addresses", "AppAttest", "ApprovalPolicy", "Assembly", "Bytes", "Configuration", "Crypto", "Device",
-      "DeviceWire", "Dialing", "Gateway", "Identity", "JSON", "KeyStore", "Logging", "Logs",
+      "Addresses", "Admission", "AppAttest", "ApprovalPolicy", "Assembly", "Bytes", "Configuration", "Crypto",
+      "Device", "DeviceWire", "Dialing", "Gateway", "Identity", "JSON", "KeyStore", "Logging", "Logs",
       "PortcullisClient", "PortcullisProtocol", "Registry", "Sockets", "System", "Time", "TLS",
     ]),
   Module(
@@ -321,7 +321,8 @@ let testTargets = [
   tests(
     "Control",
     [
-      "Addresses", "AppAttest", "Assembly", "Bytes", "Configuration", "Crypto", "Device", "Dialing",
+      "Addresses", "Admission", "AppAttest", "Assembly", "Bytes", "Configuration", "Crypto", "Device",
+      "Dialing",
       "Gateway", "HTTPWire", "Identity", "JSON", "KeyStore", "Kit", "Logging", "Logs", "PortcullisProtocol",
       "Prompt",
       "Registry", "Sockets", "System", "Telemetry", "TestGate", "Time", "TLS",

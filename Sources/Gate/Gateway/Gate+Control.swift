@@ -1,6 +1,6 @@
 /// What the operator sees of the running gate and may do to it (docs/running.md, "Control socket"), from any thread
 /// but a loop's.
-internal import Admission
+package import Admission
 package import Bytes
 package import KeyStore
 package import PortcullisProtocol
@@ -37,8 +37,7 @@ extension Gate {
   /// Those that are admitted and not over.
   package var sessionCount: Int { shared.sessions.value }
 
-  /// As `Shared.currentStoreStatistics`.
-  package var storeStatistics: KeyStoreStatistics { shared.currentStoreStatistics }
+  package var storeStatistics: KeyStoreStatistics { shared.storeStatistics }
 
   // MARK: Sessions
 
@@ -60,35 +59,32 @@ extension Gate {
 
   // MARK: Keys
 
-  package enum Revocation: Equatable, Sendable {
-    /// `isDurable` is false when the store could not say so in time: it stands in memory, and the next
-    /// snapshot that succeeds will hold it.
-    case revoked(since: UnixTime, sessionsEnded: Int, sessionsLeft: Int, isDurable: Bool)
+  package enum KeyRevocation: Equatable, Sendable {
+    /// A key that could not be written stands in memory, and the next snapshot that succeeds will hold it.
+    case revoked(since: UnixTime, Revocation.Outcome)
     case unknownKey
     /// The store is closing.
     case unavailable
   }
 
   /// Revokes the key, ends its sessions with 1008, and waits for both to have come true.
+  /// - Parameter meanwhile: what else is to end with it, once it is refused.
   package func revoke(
-    _ keyID: KeyIdentifier, reason: RevocationReason? = nil, now: UnixTime
-  ) -> Revocation {
-    let commit = CommitWait()
-    let verdict = shared.store.revoke(
-      keyID, reason: reason, now: now, completion: { result in commit.complete(result) })
-    switch verdict {
-    case .unknownKey: return .unknownKey
-    case .unavailable: return .unavailable
+    _ keyID: KeyIdentifier, reason: RevocationReason? = nil, now: UnixTime, meanwhile: () -> Void = {}
+  ) -> KeyRevocation {
+    let order = shared.revocations.begin()
+    let verdict = ResultWait<RevokeVerdict>()
+    shared.revocations.revoke(keyID, reason: reason, now: now, verdict: { verdict.complete($0) })
+    switch verdict.wait(within: CommitResult.deadline) {
     case .revoked(let since):
-      // After the mark in the store: see `SessionRegister`.
-      let sessions = shared.register.sessions(of: keyID)
-      let left = end(sessions, .keyRevoked).wait(within: Self.endingTime)
-      // One that was on its way between two loops is met by the mark where it arrives: after the first of these it has been
-      // posted, and after the second it has arrived.
-      if waitForLoops() { _ = waitForLoops() }
-      return .revoked(
-        since: since, sessionsEnded: sessions.count - left, sessionsLeft: left,
-        isDurable: commit.wait(within: CommitResult.deadline) == .committed)
+      meanwhile()
+      return .revoked(since: since, shared.revocations.settle(order))
+    case .unknownKey:
+      shared.revocations.giveUp(order)
+      return .unknownKey
+    case .unavailable, nil:
+      shared.revocations.giveUp(order)
+      return .unavailable
     }
   }
 
@@ -111,18 +107,8 @@ extension Gate {
     return verdict
   }
 
-  // MARK: Ending
-
-  private func end(_ sessions: [SessionReference], _ reason: SessionEnd) -> CountDownLatch {
-    let latch = CountDownLatch(count: sessions.count)
-    for session in sessions { shared.post(.end(Token(rawValue: session.token), reason, latch), to: session) }
-    return latch
-  }
-
   /// Whether each loop has done what it was asked so far.
   func waitForLoops() -> Bool { shared.waitForLoops() }
-
-  static var endingTime: Duration { Shared.endingTime }
 }
 
 extension Shared {

@@ -176,7 +176,6 @@ package final class Gate: Sendable {
         mailboxes: mailboxes)
       shared.certificates.watch(parts.tls.watched)
       shared.tellOfCertificates()
-      shared.publishStoreStatistics()
       var threads: [JoinHandle] = []
       var resolver: BackendResolver?
       do throws(SystemError) {

@@ -1,5 +1,6 @@
 /// Answers the control socket for the running gate (docs/running.md, "Control socket").
 import Addresses
+internal import Admission
 import Bytes
 package import Gateway
 import HTTPWire
@@ -101,13 +102,17 @@ package final class GateControl: ControlHandler {
   // MARK: Keys
 
   private func revoke(_ keyID: KeyIdentifier, _ reason: RevocationReason?) -> ControlAnswer {
-    switch gate.revoke(keyID, reason: reason, now: clock.wall()) {
+    var unended: ControlRefusal?
+    let revocation = gate.revoke(keyID, reason: reason, now: clock.wall()) {
+      // Whether the key store can be written or not: what the key vouched for is the other store's.
+      unended = registry?.end(keyID)
+    }
+    switch revocation {
     case .unknownKey: return .refused(ControlRefusal(.unknownKey, "no key \(keyID.base64) is registered"))
     case .unavailable: return .refused(ControlRefusal(.shuttingDown, "the key store is closing; try again"))
-    case .revoked(let since, let ended, let left, let isDurable):
-      // Whether the key store can be written or not: what the key vouched for is the other store's.
-      let unended = registry?.end(keyID)
-      guard isDurable else {
+    case .revoked(let since, let outcome):
+      let ended = outcome.sessionsEnded
+      guard !outcome.unwritten.contains(keyID) else {
         return .refused(
           ControlRefusal(
             .storeUnavailable,
@@ -121,9 +126,10 @@ package final class GateControl: ControlHandler {
             "the key is refused from now on and \(ended) sessions have ended, but not what it vouched for: "
               + refusal.message))
       }
-      // What was written is this key, above.
-      guard gate.settleDevices(since: gate.deviceMark) != .silent else { return Self.silentLoop }
-      return .revoked(Revocation(revokedAt: since.timestamp, sessionsEnded: ended, sessionsLeft: left))
+      if outcome.isSilent { return Self.silentLoop }
+      return .revoked(
+        Revocation(
+          revokedAt: since.timestamp, sessionsEnded: ended, sessionsLeft: outcome.sessionsLeft))
     }
   }
 
@@ -171,38 +177,31 @@ package final class GateControl: ControlHandler {
   private func settled(
     _ order: RegistryOrder, _ answer: (RegistryOrder) -> ControlAnswer
   ) -> ControlAnswer {
-    let mark = gate.deviceMark
     switch order.verb.ending {
     case .nothing: return answer(order)
     // Whoever has revoked a device wants to know that it has left.
-    case .devices: return settled(answer(order), since: mark)
+    case .devices: return settled { answer(order) }
     case .devicesFirst(let verb):
       // Its row is what a start knows its App Attest key by, and goes when the key store has that on its disk.
       let arguments = order.arguments.members.map { ($0.name, $0.value) }
-      let ended = settled(
-        answer(RegistryOrder(verb, arguments)), since: mark,
-        and: "; nothing is forgotten before it can")
+      let ended = settled(and: "; nothing is forgotten before it can") {
+        answer(RegistryOrder(verb, arguments))
+      }
       if case .registry = ended { return answer(order) }
       return ended
     }
   }
 
-  /// - Parameters:
-  ///   - mark: from before the order.
-  ///   - more: what else follows where the key store cannot be written.
-  private func settled(
-    _ answer: ControlAnswer, since mark: Int, and more: String = ""
-  ) -> ControlAnswer {
-    switch gate.settleDevices(since: mark) {
-    case .settled: return answer
-    case .silent: return Self.silentLoop
-    case .notWritten:
-      return .refused(
-        ControlRefusal(
-          .notWritten,
-          "the device is refused from now on and its sessions have ended, but the key store cannot be written: a "
-            + "restart before it can might let its App Attest key in again\(more)"))
-    }
+  /// - Parameter more: what else follows where the key store cannot be written.
+  private func settled(and more: String = "", _ order: () -> ControlAnswer) -> ControlAnswer {
+    let (answer, outcome) = gate.revoking(order)
+    if outcome.isSilent { return Self.silentLoop }
+    if outcome.unwritten.isEmpty { return answer }
+    return .refused(
+      ControlRefusal(
+        .notWritten,
+        "the device is refused from now on and its sessions have ended, but the key store cannot be written: a "
+          + "restart before it can might let its App Attest key in again\(more)"))
   }
 
   private func prune(unusedSeconds seconds: Int64) -> ControlAnswer {

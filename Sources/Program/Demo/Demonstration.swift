@@ -2,6 +2,7 @@
 ///
 /// Each step says what is tried and what came of it, and fails when that is not what should have come.
 internal import Addresses
+internal import Admission
 internal import AppAttest
 internal import Assembly
 internal import Bytes
@@ -222,7 +223,9 @@ package final class Demonstration {
     step("a session that is open ends with 1008") { app, _ in
       let session = try app.connect()
       _ = try Self.listen(session, for: "Exits: north.")
-      guard case .revoked(_, 1, 0, true) = gate.revoke(keyID, now: SystemClock().wall()) else { return nil }
+      guard case .revoked(_, let outcome) = gate.revoke(keyID, now: SystemClock().wall()),
+        outcome.sessionsEnded == 1, outcome.unwritten.isEmpty
+      else { return nil }
       guard case .closed(let code, let reason) = try Self.end(of: session), code == 1008 else { return nil }
       return "close \(code) (\(reason))"
     }

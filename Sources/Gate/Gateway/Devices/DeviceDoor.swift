@@ -19,8 +19,8 @@ package final class DeviceDoor: RegistryListener {
     var services: [Bytes32: ServiceID] = [:]
     var keySet: [UInt8] = Array(#"{"keys":[]}"#.utf8)
     weak var shared: Shared?
-    /// App Attest keys that went with their devices.
-    var revoked = RevokedKeys()
+    /// App Attest keys that went with their devices before there were loops to be told.
+    var revoked: [KeyIdentifier] = []
   }
 
   private let level: Level?
@@ -41,9 +41,11 @@ package final class DeviceDoor: RegistryListener {
   func attach(to shared: Shared) {
     let revoked = state.withLock { state in
       state.shared = shared
-      return state.revoked.takeAll()
+      return exchange(&state.revoked, with: []).filter { !shared.store.isRevoked($0) }
     }
-    for (keyID, commit) in revoked where !shared.store.isRevoked(keyID) { shared.revoke(keyID, commit) }
+    let refused = CountDownLatch(count: revoked.count)
+    for keyID in revoked { shared.revocations.revoke(keyID) { _ in refused.countDown() } }
+    _ = refused.wait(within: CommitResult.deadline)
   }
 
   // MARK: Asked by loops
@@ -92,7 +94,9 @@ package final class DeviceDoor: RegistryListener {
   }
 
   package func told() {
-    shared?.mailboxes.forEach { $0.call() }
+    guard let shared else { return }
+    shared.revocations.told()
+    shared.mailboxes.forEach { $0.call() }
   }
 
   /// Why the registry promises nothing just now; nil while it does.
@@ -115,27 +119,12 @@ package final class DeviceDoor: RegistryListener {
     for keyID in [current].compactMap({ $0 }) + former.remove(device) { revoke(keyID) }
   }
 
-  /// By a loop: the registry's thread is behind them, and does not take a lock that they wait for.
   private func revoke(_ keyID: KeyIdentifier) {
-    let commit = CommitWait()
     let shared = state.withLock { state in
-      state.revoked.add(keyID, commit)
+      if state.shared == nil { state.revoked.append(keyID) }
       return state.shared
     }
-    shared?.mailboxes.first?.post(.revoke(keyID, commit))
-  }
-
-  /// How many App Attest keys have gone with devices so far.
-  var revokedKeyCount: Int { state.withLock { $0.revoked.count } }
-
-  /// Whether those that have gone since there were so many are on the disk as revoked; false where one is not, or not in
-  /// time. Several may ask at once, and each hears of all.
-  func areKeysRevoked(since count: Int, within time: Duration) -> Bool {
-    guard let commits = state.withLock({ $0.revoked.commits(since: count) }) else { return false }
-    let deadline = SystemClock().monotonic() + time
-    return commits.allSatisfy { commit in
-      commit.wait(within: max(.zero, deadline - SystemClock().monotonic())) == .committed
-    }
+    shared?.revocations.revoke(keyID)
   }
 
   /// Its key may have become another one, and its level too low. One that does not come in is known for its App Attest key,
@@ -173,9 +162,6 @@ package final class DeviceDoor: RegistryListener {
   }
 
   private func endSessions(of device: DeviceID) {
-    guard level != nil, let shared else { return }
-    for session in shared.register.sessions(of: Credential.owner(device)) {
-      shared.post(.end(Token(rawValue: session.token), .keyRevoked, nil), to: session)
-    }
+    if level != nil { shared?.revocations.endSessions(of: Credential.owner(device)) }
   }
 }

@@ -17,13 +17,13 @@ extension Loop {
     case .attested(let token, let request, let key): enter(key, for: token, request)
     case .answer(let token, let request, let answer):
       withConnection(token) { $0.answered(request, answer) }
-    case .end(let token, let end, let latch):
-      guard let session = sessions.find(token), session.tells(latch) else {
-        latch?.countDown()
+    case .end(let token, let end, let ending):
+      guard let session = sessions.find(token), session.tells(ending) else {
+        ending?.note()
         return
       }
       self.end(session, fromOutside: end)
-    case .revoke(let keyID, let commit): shared.revoke(keyID, commit)
+    case .revoked(let question): question.answer()
     case .notice(let token, let notice):
       withSession(token) { session, connection in connection.tell(notice, session) }
     case .token(let token, of: let device):

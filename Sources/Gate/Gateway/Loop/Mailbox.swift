@@ -21,11 +21,10 @@ enum LoopMessage: Sendable {
   case attested(Token, RequestID, NewKey)
   /// The work that this connection's request waits for is done.
   case answer(Token, RequestID, Answer)
-  /// The key was revoked, or a newer session took the place; who waits for the end has a latch.
-  case end(Token, SessionEnd, CountDownLatch?)
-  /// The registry has revoked a device that has this key, which is to be of use to nobody any more; who waits for the disk
-  /// is told.
-  case revoke(KeyIdentifier, CommitWait)
+  /// The key was revoked, or a newer session took the place; who waits for the end is told.
+  case end(Token, SessionEnd, SessionEnding?)
+  /// All that was posted before for a revocation is done.
+  case revoked(RevocationOrder.Question)
   /// The registry has something to say to the device that plays in this session.
   case notice(Token, DeviceNotice)
   /// The registry knows whose token this is, of which a loop knows the hash.
@@ -63,12 +62,12 @@ enum LoopMessage: Sendable {
   /// The loop has ended: it has no sessions, and says nothing to any other question.
   func goUnheard() {
     switch self {
-    case .end(_, _, let latch): latch?.countDown()
+    case .end(_, _, let ending): ending?.note()
+    case .revoked(let question): question.answer()
     case .listSessions(let reply): reply([])
     case .close(let order): order.unasked.countDown()
     case .pass(let latch): latch.countDown()
     case .takeOver(let takeover): takeover.answer(.gone)
-    case .revoke(_, let commit): commit.complete(.failed)
     case .level(let round): round.add([], sum: 0)
     case .found, .committed, .stored, .superseded, .attested, .answer, .handedOver, .letGoLongest, .cut,
       .reload,

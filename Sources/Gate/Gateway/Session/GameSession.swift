@@ -52,7 +52,7 @@ final class GameSession {
   /// Who plays, or has played last.
   private(set) var source: Endpoint
   /// Who waits for its end.
-  private var latches: [CountDownLatch] = []
+  private var endings: [SessionEnding] = []
   var game = GameSide()
   /// Nil until it is without a connection for the first time, which most sessions never are.
   private(set) var detachment: Detachment?
@@ -169,15 +169,15 @@ final class GameSession {
   }
 
   /// Notes who waits for its end; false when there is nothing left to end.
-  func tells(_ latch: CountDownLatch?) -> Bool {
+  func tells(_ ending: SessionEnding?) -> Bool {
     if isOver { return false }
-    if let latch { latches.append(latch) }
+    if let ending { endings.append(ending) }
     return true
   }
 
   func tellEnded() {
-    for latch in latches { latch.countDown() }
-    latches = []
+    for ending in endings { ending.note() }
+    endings = []
   }
 
   /// Its connection is gone for good: nobody is served for it any more.

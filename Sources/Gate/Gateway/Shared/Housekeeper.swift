@@ -1,5 +1,5 @@
-/// What has to be done from time to time, on a thread of its own: ticket keys rotated, left-out log lines told, a disk
-/// that hangs noticed, certificates that end soon warned of, and a list of revoked ones that has changed read again.
+/// What has to be done from time to time, on a thread of its own: ticket keys rotated, left-out log lines told,
+/// certificates that end soon warned of, and a list of revoked ones that has changed read again.
 internal import Keeping
 internal import KeyStore
 internal import Logging
@@ -49,9 +49,7 @@ final class Housekeeper: Sendable {
       let now = SystemClock().monotonic()
       shared.log.tellLeftOut()
       shared.tellOfCertificates()
-      shared.store.noteHang()
       shared.history.note(shared.historyTotals, at: now)
-      shared.publishStoreStatistics()
       shared.devices?.attendRevocations(now: shared.clock.wall())
       if now >= goodFrom, !isGoodStart {
         isGoodStart = true

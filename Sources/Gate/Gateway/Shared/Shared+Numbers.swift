@@ -14,31 +14,19 @@ internal import Upstream
 extension Shared {
   /// What may be read now; counts are read when they are asked for.
   var numbers: Numbers {
-    Numbers(
+    // Loops wait for the locks of both.
+    let (store, kept) = store.orders.ask { [store, storeClient] in (store.statistics, storeClient?.used ?? 0) }
+    return Numbers(
       counters: counters, occupancy: occupancy, pending: pending, sessions: sessions, away: away,
       concluded: concluded, lingering: lingering, buffers: buffers, register: register, pool: pool,
-      certificates: certificates, keptSessions: currentKeptSessions, keepingFailures: storeClient?.failures,
-      store: currentStoreStatistics, registry: devices?.registry.numbers ?? RegistryNumbers())
+      certificates: certificates, keptSessions: kept, keepingFailures: storeClient?.failures,
+      store: store, registry: devices?.registry.numbers ?? RegistryNumbers())
   }
 
   var historyTotals: HistoryTotals { HistoryTotals(players: sessions.value, counters) }
 
-  /// By a thread that may take the store's lock.
-  func publishStoreStatistics() {
-    let statistics = store.statistics
-    storeStatistics.withLock { $0 = statistics }
-    keptSessions.store(storeClient?.used ?? 0, ordering: .relaxed)
-  }
-
-  /// Of this moment, and on threads behind the loops, which may not take a lock that loops wait for, of some seconds ago.
-  var currentStoreStatistics: KeyStoreStatistics {
-    Thread.niceness == 0 ? store.statistics : storeStatistics.withLock { $0 }
-  }
-
-  /// In the same way.
-  private var currentKeptSessions: Int {
-    Thread.niceness == 0 ? storeClient?.used ?? 0 : keptSessions.load(ordering: .relaxed)
-  }
+  /// Not for loops.
+  var storeStatistics: KeyStoreStatistics { store.orders.ask { [store] in store.statistics } }
 
   /// For the operator's page; counting and the log are others' business.
   func remember(_ refusal: Refusal, of connection: Connection) {

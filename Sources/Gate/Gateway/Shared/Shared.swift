@@ -81,6 +81,7 @@ final class Shared: Sendable {
   let detachedByAddress = DetachedByAddress()
   let directory = SessionDirectory()
   let closing = ClosingOrders()
+  let revocations: Revocations
   /// Bytes of messages that all sessions keep.
   let buffers = Sum()
   let rebalancing = MemoryRebalancing()
@@ -90,10 +91,6 @@ final class Shared: Sendable {
   let lingering = Count()
   /// Those of them that were sessions.
   let parting = Count()
-  /// Of the key store, at most some seconds old: for threads that may not take its lock.
-  let storeStatistics = Mutex(KeyStoreStatistics())
-  /// The same of sessions that outlive the process.
-  let keptSessions = Atomic(0)
   let certificates = CertificateWatch(noticeDays: CertificateSummary.renewalDays)
   let bodies = BodyPool(limit: Limits.bodiesInFlightBytes, share: Limits.bodiesOfAddressBytes)
 
@@ -124,6 +121,8 @@ final class Shared: Sendable {
     self.mailboxes = mailboxes
     challenges = ChallengeIssuer(loops: mailboxes.count, clock: clock, entropy: entropy)
     counters = mailboxes.map { _ in Counters() }
+    revocations = Revocations(
+      store: store, register: register, mailboxes: mailboxes, clock: clock, log: log)
     devices?.door.attach(to: self)
   }
 
@@ -177,25 +176,6 @@ final class Shared: Sendable {
     let removed = store.removeImports(
       overSince: cutoff, isInUse: { register.hasSessions(of: $0) }, completion: { _ in })
     if removed > 0 { log.importsRemoved(removed) }
-  }
-
-  /// A key goes with its device; one that nobody has registered, or that is revoked already, has gone. To be called by
-  /// threads that the store's lock is for.
-  func revoke(_ keyID: KeyIdentifier, _ commit: CommitWait) {
-    let log = log
-    // In the store first, and then the register is read: see `SessionRegister`.
-    let verdict = store.revoke(keyID, now: clock.wall()) { result in
-      if result == .failed { log.revocationLost(keyID) }
-      commit.complete(result)
-    }
-    switch verdict {
-    case .revoked: break
-    case .unknownKey: return commit.complete(.committed)
-    case .unavailable: return commit.complete(.failed)
-    }
-    for session in register.sessions(of: keyID) {
-      post(.end(Token(rawValue: session.token), .keyRevoked, nil), to: session)
-    }
   }
 
   /// A number that no session had, also in a process before this one.

@@ -36,11 +36,16 @@ package protocol AttestedKeyStore: AnyObject, Sendable {
   /// Makes what was gathered durable, all at once.
   func commitGathered()
 
-  /// From the moment at which this returns, the key is refused; that holds even while nothing can become durable.
-  /// A key that was revoked before keeps its time, and the reason that was given first.
+  /// Revokes a key, without waiting for anything: from all threads but the loops'. From the moment at which `verdict` is told
+  /// that it is revoked, the key is refused; that holds even while nothing can become durable. A key that was revoked before
+  /// keeps its time, and the reason that was given first.
+  /// - Parameters:
+  ///   - verdict: told once, on a thread of the loops' priority.
+  ///   - completion: may come before it.
   func revoke(
-    _ identifier: KeyIdentifier, reason: RevocationReason?, now: UnixTime, completion: @escaping Completion
-  ) -> RevokeVerdict
+    _ identifier: KeyIdentifier, reason: RevocationReason?, now: UnixTime,
+    verdict: @escaping @Sendable (RevokeVerdict) -> Void, completion: @escaping Completion
+  )
 
   /// Removes keys unused since `cutoff`, but neither revoked ones nor those in use, which is asked in the same step in
   /// which a key is removed. The completion follows in any case.
@@ -60,18 +65,10 @@ package protocol AttestedKeyStore: AnyObject, Sendable {
     _ keys: [ForeignKey], _ imported: KeyImport, appID: String?, completion: @escaping Completion
   ) -> ImportVerdict
 
-  /// To be called from time to time by a thread that waits for no disk: a call that hangs in the kernel cannot say so.
-  func noteHang()
+  /// Through which all threads but the loops' ask for what takes the lock that loops wait for.
+  var orders: StoreOrders { get }
+  /// To be asked for by `orders`, where the thread has less priority than the loops.
   var statistics: KeyStoreStatistics { get }
-}
-
-extension AttestedKeyStore {
-  /// Without a reason: the gate itself, as the key's device is revoked.
-  package func revoke(
-    _ identifier: KeyIdentifier, now: UnixTime, completion: @escaping Completion
-  ) -> RevokeVerdict {
-    revoke(identifier, reason: nil, now: now, completion: completion)
-  }
 }
 
 /// What the store knows of a key.

@@ -76,7 +76,7 @@ extension KeyStore {
   // MARK: A disk that does not answer
 
   /// To be called from time to time by a thread that waits for no disk: a call that hangs in the kernel cannot say so.
-  package func noteHang() {
+  func noteHang() {
     let now = clock.monotonic()
     let time = state.withLock { state -> Duration? in
       guard let began = state.commitBegan, !state.isHanging, now - began >= CommitResult.deadline else {

@@ -30,6 +30,7 @@ extension KeyStore {
         lifetime.writer = try SnapshotWriter()
         // Of the loops' priority, as it takes the store's lock; what takes time is the writer's.
         lifetime.snapshotter = try Thread(name: "store-snapshot") { [self] in snapshotUntilClosed() }
+        try orders.begin { [weak self] in self?.noteHang() }
       }
     } catch {
       throw .failed(path: paths.snapshot, error)
@@ -132,6 +133,7 @@ extension KeyStore {
   /// - Returns: whether the snapshot holds everything and the journal is empty.
   @discardableResult
   package func close() -> Bool {
+    orders.stop()
     let wasOpen = state.withLock { state in
       defer { state.isClosing = true }
       return !state.isClosing

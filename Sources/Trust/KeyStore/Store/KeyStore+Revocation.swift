@@ -7,7 +7,7 @@ extension KeyStore {
   /// Takes effect in memory even while the journal cannot be written; the completion then says `failed`, and
   /// the snapshot that ends the outage holds it.
   package func revoke(
-    _ identifier: KeyIdentifier, reason: RevocationReason?, now: UnixTime,
+    _ identifier: KeyIdentifier, reason: RevocationReason? = nil, now: UnixTime,
     completion: @escaping Completion
   ) -> RevokeVerdict {
     let isRelaxed = options.durability == .relaxed
@@ -26,6 +26,15 @@ extension KeyStore {
     wake(isFirstChange: isFirst)
     if isStalled { completion(.failed) } else if isRelaxed { completion(.committed) }
     return verdict
+  }
+
+  package func revoke(
+    _ identifier: KeyIdentifier, reason: RevocationReason?, now: UnixTime,
+    verdict: @escaping @Sendable (RevokeVerdict) -> Void, completion: @escaping Completion
+  ) {
+    orders.give { [self] in
+      verdict(revoke(identifier, reason: reason, now: now, completion: completion))
+    }
   }
 
   /// Removes keys that were neither used nor registered since `cutoff`. Revoked keys stay, else they could

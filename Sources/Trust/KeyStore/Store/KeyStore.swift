@@ -22,6 +22,7 @@ package final class KeyStore: AttestedKeyStore {
   let commitSignal = Signal()
   let snapshotSignal = Signal()
   let lifetime: Mutex<Lifetime>
+  package let orders = StoreOrders()
 
   package struct Options: Sendable {
     package enum Durability: Sendable {

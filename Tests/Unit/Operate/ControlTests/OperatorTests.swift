@@ -1,5 +1,6 @@
 /// What the control socket asks of a gate, done to a real one on loopback with a simulated device:
 /// docs/protocol.md, "Close codes", and docs/running.md, "Control socket".
+import Admission
 import Dialing
 import Foundation
 import Kit
@@ -105,13 +106,13 @@ import Time
     let revocation = try beside({ gate.revoke(keyID, now: SystemClock().wall()) }) {
       for session in sessions { try expectClosed(session, reason: "key revoked") }
     }
-    guard case .revoked(_, let ended, let left, let isDurable) = revocation else {
+    guard case .revoked(_, let outcome) = revocation else {
       Issue.record("\(revocation)")
       return
     }
-    #expect(ended == 2)
-    #expect(left == 0)
-    #expect(isDurable)
+    #expect(outcome.sessionsEnded == 2)
+    #expect(outcome.sessionsLeft == 0 && !outcome.isSilent)
+    #expect(outcome.unwritten == [])
     #expect(gate.sessionCount == 1)
 
     try stays.send(text: "look")
@@ -125,10 +126,11 @@ import Time
     #expect(response.errorCode == "key_revoked")
     #expect(gate.activity.refusals.contains { $0.code == .keyRevoked && $0.count == 1 })
     // A second time nothing is left to end.
-    guard case .revoked(_, 0, 0, true) = gate.revoke(keyID, now: SystemClock().wall()) else {
+    guard case .revoked(_, let again) = gate.revoke(keyID, now: SystemClock().wall()) else {
       Issue.record("not revoked again")
       return
     }
+    #expect(again.sessionsEnded == 0 && again.unwritten == [])
   }
 
   /// Rows are read where they say: each kind once, against what was done.

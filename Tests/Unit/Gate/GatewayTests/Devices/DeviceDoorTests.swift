@@ -182,7 +182,7 @@ import Time
         id: handset.id, key: try other.key.point(), level: .appAttested, attestedKey: key.identifier)
       door.hear(.deviceActive(active))
       code = "signature_rejected"
-    case "its key revoked": _ = harness.store.revoke(key.identifier, now: harness.clock.wall()) { _ in }
+    case "its key revoked": _ = harness.store.revoke(key.identifier, now: harness.clock.wall())
     default:
       door.hear(.deviceActive(try handset.active(attestedBy: key.identifier)))
       code = nil
@@ -305,7 +305,7 @@ import Time
     harness.devices?.door.hear(.deviceActive(try handset.active(attestedBy: key.identifier)))
     let device = try #require(harness.devices?.door.device(handset.id))
     #expect(!harness.shared.isShutOut(.device(device)))
-    _ = harness.store.revoke(key.identifier, now: harness.clock.wall()) { _ in }
+    _ = harness.store.revoke(key.identifier, now: harness.clock.wall())
     #expect(harness.shared.isShutOut(.device(device)))
     #expect(try answer(harness, try handset.fields()).contains("Portcullis-Error: device_revoked"))
   }
@@ -319,38 +319,15 @@ import Time
     #expect(harness.store.isRevoked(key.identifier))
   }
 
-  /// Two orders at once, and a key that is on no disk: each hears of it, and nobody of what was there before his.
-  @Test func eachOrderHearsWhetherItsKeysAreWritten() throws {
-    let door = DeviceDoor(log: GateLog(sink: Nowhere()))
-    func areWritten(since count: Int) -> Bool { door.areKeysRevoked(since: count, within: .zero) }
-    let keys = (1...3 as ClosedRange<UInt64>).map { KeyIdentifier(Bytes32(words: $0, 2, 3, 4)) }
-    let first = door.revokedKeyCount
-    door.hear(.attestedKeyRevoked(keys[0]))
-    let second = door.revokedKeyCount
-    door.hear(.attestedKeyRevoked(keys[1]))
-    #expect(!areWritten(since: first) && !areWritten(since: second) && !areWritten(since: first))
-    #expect(areWritten(since: door.revokedKeyCount))
-    // With loops, whose store has them.
+  /// What went before there were loops is refused before one of them serves.
+  @Test func keysThatWentBeforeTheLoops() throws {
     let harness = try harness()
-    let other = try #require(harness.devices).door
-    let mark = other.revokedKeyCount
-    other.hear(.attestedKeyRevoked(registeredKey(harness).identifier))
-    #expect(!other.areKeysRevoked(since: mark, within: .zero))
-    harness.turn()
-    for _ in 0..<2 { #expect(other.areKeysRevoked(since: mark, within: .zero)) }
-  }
-
-  /// As many as fit: what is remembered no more is not said to be written.
-  @Test func keysThatWentAreBounded() {
-    var keys = RevokedKeys()
-    _ = keys.takeAll()
-    let commit = CommitWait()
-    commit.complete(.committed)
-    for number in 0..<70_000 as Range<UInt64> {
-      keys.add(KeyIdentifier(Bytes32(words: number, 0, 0, 0)), commit)
-    }
-    #expect(keys.count == 70_000)
-    #expect(keys.commits(since: 69_000)?.count == 1000 && keys.commits(since: 0) == nil)
+    let door = DeviceDoor(log: GateLog(sink: Nowhere()))
+    let key = registeredKey(harness)
+    door.hear(.attestedKeyRevoked(key.identifier))
+    #expect(!harness.store.isRevoked(key.identifier))
+    door.attach(to: harness.shared)
+    #expect(harness.store.isRevoked(key.identifier))
   }
 
   // MARK: Ordered out, before the registry has looked into its store

@@ -100,12 +100,20 @@ import Time
     let mailbox = try Mailbox()
     let latch = CountDownLatch(count: 2)
     let replies = Mutex(0)
+    let order = RevocationOrder(loops: 1) { question, _ in mailbox.post(.revoked(question)) }
+    let sessions = (1...2 as ClosedRange<UInt64>).map { SessionReference(loop: 0, token: $0) }
+    order.ending(sessions)
+    order.complete()
     for isClosed in [false, true] {
       if isClosed { mailbox.close() }
-      mailbox.post(.end(Token(rawValue: 1), .keyRevoked, latch))
+      let session = sessions[isClosed ? 1 : 0]
+      mailbox.post(.end(Token(rawValue: session.token), .keyRevoked, SessionEnding(session, [order])))
+      mailbox.post(.pass(latch))
       mailbox.post(.listSessions { found in replies.withLock { $0 += found.isEmpty ? 1 : 100 } })
     }
     #expect(latch.count == 0)
+    let outcome = order.settled()
+    #expect(outcome.sessionsEnded == 2 && !outcome.isSilent)
     #expect(replies.withLock { $0 } == 2)
     #expect(mailbox.takeAll(woken: false).isEmpty)
   }

@@ -93,7 +93,6 @@ import Testing
     let stranger = try harness.arrive()
     stranger.send(Array("GET / HTTP/1.1\r\n\r\n".utf8))
     harness.settle()
-    harness.shared.publishStoreStatistics()
 
     let all = harness.shared.numbers
     let numbers = Dictionary(uniqueKeysWithValues: OperatorNumber.all.map { ($0.name, $0.read(all)) })

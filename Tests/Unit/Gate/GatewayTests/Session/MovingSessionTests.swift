@@ -62,20 +62,14 @@ import Testing
       let key = try TestKey(harness)
       let app = try moving(harness, key.fields)
       turn(harness, Array(order.prefix(before)))
-      _ = harness.store.revoke(key.identifier, now: harness.clock.wall()) { _ in }
-      let found = harness.shared.register.sessions(of: key.identifier)
-      let ended = CountDownLatch(count: found.count)
-      for session in found {
-        harness.shared.post(.end(Token(rawValue: session.token), .keyRevoked, ended), to: session)
-      }
+      let revocation = harness.shared.revocations.begin()
+      harness.shared.revocations.revoke(key.identifier)
+      harness.shared.revocations.giveUp(revocation)
+      revocation.complete()
       turn(harness, Array(order.dropFirst(before)) + [1, 0])
-      #expect(ended.count == 0)
-      for _ in 0..<2 {
-        let passed = CountDownLatch(count: 2)
-        harness.shared.postToAll(.pass(passed))
-        turn(harness, [0, 1])
-        #expect(passed.count == 0)
-      }
+      for _ in 0..<2 { turn(harness, [0, 1]) }
+      let outcome = try #require(revocation.outcome)
+      #expect(!outcome.isSilent && outcome.sessionsLeft == 0 && outcome.unwritten.isEmpty)
       // Who came for it may still be told.
       #expect(harness.loops.allSatisfy { $0.sessionDescriptions.isEmpty })
       harness.game?.accept()

@@ -119,13 +119,13 @@ private final class Race: Sendable {
     var found: [KeyIdentifier: Set<SessionReference>] = [:]
   }
 
-  private let store: any AttestedKeyStore
+  private let store: MemoryStore
   private let register: SessionRegister
   private let keys: [KeyIdentifier]
   private let counter = Atomic<UInt32>(0)
   private let result = Mutex(Outcome())
 
-  init(store: any AttestedKeyStore, register: SessionRegister, keys: [KeyIdentifier]) {
+  init(store: MemoryStore, register: SessionRegister, keys: [KeyIdentifier]) {
     self.store = store
     self.register = register
     self.keys = keys
@@ -167,10 +167,7 @@ private final class Race: Sendable {
     for number in 0..<Int(Self.keys / 2) {
       // Its turn comes when the loops have come so far.
       while counter.load(ordering: .relaxed) < UInt32(number) * 100 { sched_yield() }
-      guard case .revoked = store.revoke(keys[number], now: UnixTime(milliseconds: 2), completion: { _ in })
-      else {
-        continue
-      }
+      guard case .revoked = store.revoke(keys[number], now: UnixTime(milliseconds: 2)) else { continue }
       let found = Set(register.sessions(of: keys[number]))
       result.withLock { $0.found[keys[number]] = found }
     }

@@ -85,13 +85,14 @@ final class LateStore: AttestedKeyStore {
   // MARK: What it is not asked here
 
   func commitGathered() {}
-  func noteHang() {}
+  let orders = StoreOrders()
   var statistics: KeyStoreStatistics { database.statistics }
 
   func revoke(
-    _ identifier: KeyIdentifier, reason: RevocationReason?, now: UnixTime, completion: @escaping Completion
-  ) -> RevokeVerdict {
-    database.revoke(identifier, reason: reason, now: now, completion: completion)
+    _ identifier: KeyIdentifier, reason: RevocationReason?, now: UnixTime,
+    verdict: @escaping @Sendable (RevokeVerdict) -> Void, completion: @escaping Completion
+  ) {
+    database.revoke(identifier, reason: reason, now: now, verdict: verdict, completion: completion)
   }
 
   func prune(

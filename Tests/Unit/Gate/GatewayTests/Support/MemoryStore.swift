@@ -89,7 +89,16 @@ final class MemoryStore: AttestedKeyStore {
   func commitGathered() {}
 
   func revoke(
-    _ identifier: KeyIdentifier, reason: RevocationReason?, now: UnixTime, completion: @escaping Completion
+    _ identifier: KeyIdentifier, reason: RevocationReason?, now: UnixTime,
+    verdict: @escaping @Sendable (RevokeVerdict) -> Void, completion: @escaping Completion
+  ) {
+    verdict(revoke(identifier, reason: reason, now: now, completion: completion))
+  }
+
+  @discardableResult
+  func revoke(
+    _ identifier: KeyIdentifier, reason: RevocationReason? = nil, now: UnixTime,
+    completion: Completion = { _ in }
   ) -> RevokeVerdict {
     let since = records.withLock { records -> UnixTime? in
       guard let record = records[identifier] else { return nil }
@@ -119,7 +128,7 @@ final class MemoryStore: AttestedKeyStore {
     return removed
   }
 
-  func noteHang() {}
+  let orders = StoreOrders()
   var statistics: KeyStoreStatistics {
     var statistics = KeyStoreStatistics()
     statistics.keys = records.withLock { $0.count }
