@@ -41,7 +41,7 @@ final class SessionHandover: @unchecked Sendable {
   }
 
   func takeGame() -> GameSide {
-    guard let game = game.take() else { fatalError("SessionParcel: opened twice") }
+    guard let game = game.take() else { fatalError("SessionHandover: opened twice") }
     return game
   }
 }
