@@ -171,6 +171,10 @@ def test_times_are_those_of_the_readers_zone(town, overview):
         minute: '2-digit'}), time.textContent]""")
     assert ends in text
     assert "Hours are those of Europe/Berlin." in overview.text
+    # Where something is to be found on an axis it stands by the clock.
+    moments = overview.run("""return [...document.querySelectorAll('time[data-exact]')].map(time => [time.textContent,
+      new Date(time.dateTime).toLocaleTimeString('de-DE', {timeZone: 'Europe/Berlin', hour: '2-digit', minute: '2-digit'})])""")
+    assert len(moments) >= 2 and all(there in text for text, there in moments), moments
     (right, span), hours = overview.run("""const drawing = document.querySelector('svg[data-span]');
       return [[drawing.dataset.end, Number(drawing.dataset.span)],
         [...drawing.parentElement.querySelectorAll('.hours text')].map(text => text.textContent)]""")

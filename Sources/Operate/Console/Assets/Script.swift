@@ -18,7 +18,8 @@ extension ConsoleAsset {
     function showTime(element) {
       const time = new Date(element.dateTime);
       if (Number.isNaN(time.getTime())) return;
-      const text = element.classList.contains("countdown") ? left(time) : ago(time)
+      const text = element.classList.contains("countdown") ? left(time)
+        : (element.dataset.exact === undefined ? ago(time) : null)
         ?? (time.getFullYear() === thisYear ? zoned : zonedWithYear).format(time);
       if (element.textContent !== text) element.textContent = text;
     }

@@ -181,7 +181,7 @@ extension ConsoleAsset {
     .rest { fill: var(--edge); --swatch: var(--edge); }
     .legend { display: flex; flex-wrap: wrap; gap: 0 0.75rem; margin-top: 0.25rem; font-size: 0.75rem; color: var(--soft); }
     .legend span::before { content: ""; display: inline-block; width: 0.625rem; height: 0.625rem; margin-right: 0.25rem; background: var(--swatch); }
-    .legend span:empty { display: none; }
+    .legend span:empty, .legend .one:empty ~ .rest { display: none; }
     .grid { stroke: var(--line); stroke-width: 1; }
     .base { stroke: var(--edge); stroke-width: 1; }
     .cursor { stroke: var(--text); stroke-width: 1; pointer-events: none; }

@@ -53,6 +53,7 @@ struct Attribute: Sendable {
     case ariaInvalid = "aria-invalid"
     case autocomplete
     case charset
+    case dataExact = "data-exact"
     case dataPause = "data-pause"
     case dataState = "data-state"
     case dataZone = "data-zone"

@@ -81,7 +81,7 @@ BROKEN = """
 const out = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 for (let node = walk.nextNode(); node; node = walk.nextNode()) {
   if (!node.parentElement.checkVisibility() || node.parentElement.closest('details, dd code, .command')) continue;
-  for (const {0: word, index} of node.data.matchAll(/[A-Za-z_]{3,30}/g)) {
+  for (const {0: word, index} of node.data.matchAll(/[A-Za-z_]{3,30}|[0-9a-f][0-9a-f.:]{6,38}/g)) {
     if (/[^\\s(“]/.test(node.data[index - 1] ?? ' ') || /[^\\s.,:;)…”]/.test(node.data[index + word.length] ?? ' ')) continue;
     const range = document.createRange();
     range.setStart(node, index);

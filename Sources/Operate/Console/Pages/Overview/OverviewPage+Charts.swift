@@ -24,17 +24,15 @@ extension OverviewPage {
     html.element(.p, .class(.note)) { html in
       if history.span < History.minutes, let first = history.points.firstIndex(where: { $0 != nil }) {
         html.text("Collecting since ")
-        html.cell(
-          .time(
-            UnixTime(
-              milliseconds: history.end.milliseconds - Int64(history.points.count - 1 - first) * 60_000)))
+        html.moment(
+          UnixTime(milliseconds: history.end.milliseconds - Int64(history.points.count - 1 - first) * 60_000))
         html.text(": the day is shown after the first hour. ")
       }
       if !starts.isEmpty {
         html.text("\(history.starts.count == 1 ? "Dashed line" : "Dashed lines"): the gate was started ")
         for (index, start) in starts.enumerated() {
           if index > 0 { html.text(index == starts.count - 1 ? " and " : ", ") }
-          html.cell(.time(start))
+          html.moment(start)
         }
         if history.starts.count > starts.count {
           html.text(" and \(Wording.count(history.starts.count - starts.count)) times before")
@@ -52,6 +50,13 @@ extension OverviewPage {
 }
 
 extension HTML {
+  /// A time to be found on an axis: by the clock, however long ago it was.
+  fileprivate mutating func moment(_ time: UnixTime) {
+    element(
+      .time, .fixed(.dataExact), .text(.dateTime, time.timestamp), .text(.title, time.timestamp),
+      text: Wording.time(time))
+  }
+
   /// A part of a page with its heading of the second rank.
   mutating func section(_ heading: String, content: (inout HTML) -> Void) {
     element(.section) { html in

@@ -87,7 +87,8 @@ extension RefusalsPage: ConsolePage {
         ?? "The latest first",
       columns: [
         .init("at", "When"), .init("code", "Code", isMark: true), .init("step", "Step"),
-        .init("source", "From"), .init("who", "Who"), .init("path", "Asked for", isMinor: true),
+        .init("source", "From", isWhole: true), .init("who", "Who"),
+        .init("path", "Asked for", isMinor: true),
         .init("connection", "Connection", isMinor: true),
       ],
       rows: rows.map { refusal in
@@ -122,7 +123,8 @@ extension RefusalRow {
     Table(
       name: "refusals", caption: "The last refusals of this \(owner), with what to do", hidesCaption: true,
       columns: [
-        .init("code", "Code"), .init("at", "When"), .init("step", "Step"), .init("source", "From"),
+        .init("code", "Code"), .init("at", "When"), .init("step", "Step"),
+        .init("source", "From", isWhole: true),
         .init("advice", "What to do"),
       ],
       rows: refusals.map { refusal in

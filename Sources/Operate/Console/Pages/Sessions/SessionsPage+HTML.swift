@@ -74,7 +74,7 @@ extension SessionRow {
   /// - Parameter mayEnd: whether a row leads to the question that ends it.
   static func columns(mayEnd: Bool) -> [Table.Column] {
     [
-      .init("session", "Who"), .init("state", "State", isMark: true), .init("source", "From"),
+      .init("session", "Who"), .init("state", "State", isMark: true), .init("source", "From", isWhole: true),
       .init("since", "Since"), .init("pseudonym", "Pseudonym", isMinor: true),
       .init("subprotocol", "Subprotocol", isMinor: true),
       .init("from-player", "From player", isNumber: true, isMinor: true),
