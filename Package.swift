@@ -394,12 +394,12 @@ let testTargets = [
       "Addresses", "Admission", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration",
       "Conversation", "Crypto", "Device", "DeviceWire", "HTTPWire", "Identity", "JSON", "Keeping",
       "KeyStore", "Kit", "Logging", "Logs", "Metrics", "PortcullisProtocol", "Registry", "Requests",
-      "Scheduling", "SessionWire", "Sockets", "System", "Telemetry", "TelnetWire", "Time", "TLS",
+      "Scheduling", "SessionWire", "Sockets", "Stores", "System", "Telemetry", "TelnetWire", "Time", "TLS",
       "TLSPeers", "Upstream", "WebSocketWire",
     ]),
   tests("Configuration", ["Addresses", "Charsets", "DeviceWire", "Identity", "Kit"]),
   tests("Logs", ["Bytes", "Kit", "Logging", "System", "Time"]),
-  tests("KeyStore", ["Bytes", "Identity", "JSON", "Kit", "System", "Time"]),
+  tests("KeyStore", ["Bytes", "Identity", "JSON", "Kit", "Stores", "System", "Time"]),
   tests(
     "Registry",
     [
@@ -438,6 +438,11 @@ let testTargets = [
   .target(
     name: "TLSPeers", dependencies: ["COpenSSL", "Crypto", "Time"], path: "Tests/Kit/TLSPeers",
     swiftSettings: strict),
+
+  // Stores of keys for tests: in memory, over a database that others share, and one that fails at random.
+  .target(
+    name: "Stores", dependencies: ["Bytes", "Identity", "KeyStore", "Kit", "System", "Time"],
+    path: "Tests/Kit/Stores", swiftSettings: strict),
 
   // A disk in memory for SQLite, which fails and loses power.
   .target(name: "CFaultDisk", dependencies: ["CSQLite"], path: "Tests/Kit/CFaultDisk"),

@@ -43,6 +43,7 @@ extension Refusal {
     case .replayed:
       self.init(.assertionRejected, step: AssertionError.signCount.step.rawValue, keyID: keyID)
     case .full: self.init(.storeUnavailable, step: "store_full", keyID: keyID)
+    case .spent: self.init(.nonceInvalid, step: NonceRefusal.used.rawValue, keyID: keyID)
     }
   }
 }

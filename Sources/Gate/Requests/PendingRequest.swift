@@ -1,5 +1,6 @@
 /// A request that is worked on beside the loop, from its head to its answer.
 package import HTTPWire
+package import KeyStore
 package import Registry
 package import Time
 
@@ -26,8 +27,8 @@ package final class PendingRequest {
   package var attests: AttestForm?
   /// Its evidence waits for the registry's word.
   package var evidenceToJudge: EvidenceWork?
-  /// Its challenge, spent while nothing has come of it yet: a refusal for want of room or time gives it back.
-  package var spent: SpentNonce?
+  /// Its challenge, taken while nothing has come of it yet: a refusal for want of room or time gives it back.
+  package var spent: Unspent?
   /// Its evidence is being judged.
   package var evidence: EvidenceWork?
 

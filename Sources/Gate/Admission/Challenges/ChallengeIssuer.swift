@@ -5,23 +5,11 @@
 /// as good as none. A flood of requests uses up numbers only: no challenge of anybody else is displaced.
 package import Bytes
 internal import Crypto
+package import KeyStore
 internal import Synchronization
 package import Time
 
-package struct Challenge: Equatable, Sendable {
-  package let nonce: Bytes32
-  package let expires: UnixTime
-}
-
-/// Why a presented nonce does not count.
-package enum NonceRefusal: String, Error, Sendable {
-  /// Not issued by this process, or not for this.
-  case unknown = "nonce_unknown"
-  case expired = "nonce_expired"
-  case used = "nonce_used"
-}
-
-package final class ChallengeIssuer: Sendable {
+package final class ChallengeIssuer: Challenges {
   /// How long a challenge without a purpose is good.
   package static let lifetime: Duration = .seconds(60)
   /// Challenges a loop can issue in one second; beyond, `issue` returns nil. Bounds the bits kept for a second to 8 KiB.
@@ -49,7 +37,7 @@ package final class ChallengeIssuer: Sendable {
   }
 
   /// A fresh challenge, or nil when this loop has issued as many as it may in this second.
-  package func issue(loop: Int, for scope: ChallengeScope = .door) -> Challenge? {
+  package func issue(loop: Int, for scope: ChallengeScope) -> Challenge? {
     let milliseconds = clock.monotonic().nanoseconds / 1_000_000
     guard let index = loops[loop].state.withLock({ $0.nextIndex(second: milliseconds / 1000) }) else {
       return nil
@@ -64,8 +52,8 @@ package final class ChallengeIssuer: Sendable {
     return Challenge(nonce: nonce, expires: UnixTime(milliseconds: clock.wall().milliseconds + lifetime))
   }
 
-  /// Takes the challenge away: of all calls with one nonce, exactly one returns.
-  package func consume(_ nonce: Bytes32, for scope: ChallengeScope = .door) throws(NonceRefusal) {
+  /// Spends it as well, as nobody else could.
+  package func check(_ nonce: Bytes32, for scope: ChallengeScope) throws(NonceRefusal) -> Unspent {
     let bytes = nonce.inlineArray
     let sealed = bytes.span.extracting(0..<16)
     let expected = tagger.authenticate(scope.tagged(sealed).span).inlineArray
@@ -79,12 +67,12 @@ package final class ChallengeIssuer: Sendable {
     guard
       loops[number.loop].state.withLock({ $0.consume(second: number.second, index: number.index) })
     else { throw .used }
+    return Unspent(
+      nonce: nonce, issuedAt: MonotonicTime(nanoseconds: number.milliseconds * 1_000_000))
   }
 
-  /// Takes a `consume` back: the challenge is good again, for as long as it would have been.
-  /// - Parameter nonce: consumed by the caller, who has done nothing by it.
-  package func restore(_ nonce: Bytes32) {
-    let number = number(of: nonce)
+  package func restore(_ unspent: Unspent) {
+    let number = number(of: unspent.nonce)
     guard number.loop < loops.count else { return }
     loops[number.loop].state.withLock { $0.restore(second: number.second, index: number.index) }
   }

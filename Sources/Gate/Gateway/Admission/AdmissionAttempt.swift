@@ -26,7 +26,7 @@ final class AdmissionAttempt {
   /// Where it was asked for last.
   var asked: SessionReference?
   /// Nil when there is nothing to be verified.
-  let assertion: AssertionHeaders?
+  let assertion: (headers: AssertionHeaders, challenge: Unspent)?
   /// Where the connection goes on if this is refused.
   let exchange: Exchange
   /// The peer asked for the connection to be closed after a refusal.
@@ -36,8 +36,8 @@ final class AdmissionAttempt {
   var call = GameCall()
 
   init(
-    _ session: GameSession, upgrade: PlayerUpgrade, assertion: AssertionHeaders?, exchange: Exchange,
-    closesAfterRefusal: Bool, startedAt: MonotonicTime
+    _ session: GameSession, upgrade: PlayerUpgrade, assertion: (AssertionHeaders, Unspent)?,
+    exchange: Exchange, closesAfterRefusal: Bool, startedAt: MonotonicTime
   ) {
     self.session = session
     self.upgrade = upgrade

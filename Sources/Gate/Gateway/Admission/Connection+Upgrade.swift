@@ -49,19 +49,19 @@ extension Connection {
 
   /// What a peer asks to be let in by.
   private enum Claim {
-    case assertion(AssertionHeaders)
+    case assertion(AssertionHeaders, Unspent)
     /// Nothing is left to be verified.
     case credential(Credential)
 
     var credential: Credential {
       switch self {
-      case .assertion(let headers): .assertion(headers.keyID)
+      case .assertion(let headers, _): .assertion(headers.keyID)
       case .credential(let credential): credential
       }
     }
 
-    var assertion: AssertionHeaders? {
-      if case .assertion(let headers) = self { return headers }
+    var assertion: (headers: AssertionHeaders, challenge: Unspent)? {
+      if case .assertion(let headers, let challenge) = self { return (headers, challenge) }
       return nil
     }
   }
@@ -77,7 +77,7 @@ extension Connection {
       return .credential(.device(try device(of: head, devices, resumes: resumes)))
     }
     if head.hasField(namePrefix: HeaderName.assertionPrefix) {
-      return .assertion(try assertion(of: head, resumes: resumes))
+      return try assertion(of: head, resumes: resumes)
     }
     if loop.settings.allowsClientCertificate {
       switch client.tls.clientCertificate(at: loop.shared.clock.wall(), under: loop.settings.tls) {
@@ -91,7 +91,7 @@ extension Connection {
     throw Refusal.noCredential
   }
 
-  private func assertion(of head: RequestHead, resumes: Bool) throws(Refusal) -> AssertionHeaders {
+  private func assertion(of head: RequestHead, resumes: Bool) throws(Refusal) -> Claim {
     let headers: AssertionHeaders
     do throws(AssertionHeaders.Refused) {
       headers = try AssertionHeaders(head)
@@ -109,11 +109,10 @@ extension Connection {
       throw Refusal(.storeUnavailable, step: "store", keyID: headers.keyID)
     }
     do throws(NonceRefusal) {
-      try loop.shared.challenges.consume(headers.nonce)
+      return .assertion(headers, try loop.shared.challenges.check(headers.nonce))
     } catch {
       throw Refusal(.nonceInvalid, step: error.rawValue, keyID: headers.keyID)
     }
-    return headers
   }
 
   // MARK: The way to 101
@@ -163,7 +162,7 @@ extension Connection {
   // MARK: The assertion
 
   private func judge(_ admission: AdmissionAttempt, by record: KeyRecord) {
-    guard let headers = admission.assertion else { return }
+    guard let (headers, challenge) = admission.assertion else { return }
     let registeredApp = record.appID.flatMap(loop.settings.policy.app(named:))
     if record.appID != nil, registeredApp == nil {
       // A key file that names something else than an app must not mean any app.
@@ -184,20 +183,21 @@ extension Connection {
     }
     admission.proof = AdmissionAttempt.Proof(
       assertion: assertion, environment: record.environment, goodUntil: record.imported?.goodUntil)
-    commit(assertion, headers.keyID, admission, recordsApp: registeredApp == nil)
+    commit(assertion, headers.keyID, challenge, admission, recordsApp: registeredApp == nil)
   }
 
   /// Compare-and-set of the counter. Into the register first, or a revocation might miss the session: see
   /// `SessionRegister`.
   private func commit(
-    _ assertion: ValidatedAssertion, _ keyID: KeyIdentifier, _ admission: AdmissionAttempt, recordsApp: Bool
+    _ assertion: ValidatedAssertion, _ keyID: KeyIdentifier, _ challenge: Unspent, _ admission: AdmissionAttempt,
+    recordsApp: Bool
   ) {
     let mailbox = loop.mailbox
     let session = admission.session.token
     loop.shared.register.enter(loop.reference(to: session), of: keyID)
     let verdict = loop.shared.store.advanceCounter(
       of: keyID, to: assertion.signCount, recording: recordsApp ? assertion.appID.description : nil,
-      environment: nil, now: loop.shared.clock.wall(), isGathered: true
+      environment: nil, now: loop.shared.clock.wall(), spending: challenge, isGathered: true
     ) { result in mailbox.post(.committed(session, result)) }
     if let refusal = Refusal(verdict, of: keyID) {
       return perform(admission.machine.rejected(refusal.code, step: refusal.step))

@@ -44,19 +44,17 @@ extension Connection {
     _ nonce: Bytes32, _ scope: ChallengeScope, for pending: PendingRequest
   ) throws(Refusal) -> SpentNonce {
     do throws(NonceRefusal) {
-      try loop.shared.challenges.consume(nonce, for: scope)
+      pending.spent = try loop.shared.challenges.check(nonce, for: scope)
     } catch {
       throw Refusal(.nonceInvalid, step: error.rawValue)
     }
-    let spent = SpentNonce(spent: nonce)
-    pending.spent = spent
-    return spent
+    return SpentNonce(spent: nonce)
   }
 
   /// What is refused before anything was made of its challenge may come again as it is (docs/protocol.md, "Challenges").
   func refuse(_ refusal: Refusal, of pending: PendingRequest) {
     if let spent = pending.spent.take(), [429, 503].contains(refusal.code.statusCode) {
-      loop.shared.challenges.restore(spent.bytes)
+      loop.shared.challenges.restore(spent)
     }
     refuse(refusal, closing: pending.closesAfterAnswer)
   }

@@ -77,8 +77,8 @@ extension Connection {
         : Refusal(.keyRevoked, step: "key_revoked", keyID: keyID)
     }
     let refusal = verify(
-      bytes, by: keyID, clientDataHash: work.claim.appAttest.hash, spending: nil, for: pending.id,
-      of: loop.shared.devices?.registry)
+      bytes, by: keyID, clientDataHash: work.claim.appAttest.hash, spending: .checked(pending.spent),
+      for: pending.id, of: loop.shared.devices?.registry)
     if refusal == nil { pending.spent = nil }
     return refusal
   }
@@ -101,23 +101,24 @@ extension Connection {
     let key = RegisteredKey(
       publicKey: record.publicKey, appID: app, environment: record.environment,
       storedCounter: record.signCount)
-    pending.spent = nil
+    let challenge = pending.spent.take()
     do throws(AssertionError) {
       let assertion = try loop.assertions.verify(
         bytes.span, clientDataHash: work.claim.appAttest.hash, by: key, policy: loop.settings.policy)
-      return count(assertion, of: keyID, recordsApp: app == nil, pending)
+      return count(assertion, of: keyID, spending: challenge, recordsApp: app == nil, pending)
     } catch {
       return Refusal(.attestationRejected, step: error.step.rawValue, keyID: keyID)
     }
   }
 
   private func count(
-    _ assertion: ValidatedAssertion, of keyID: KeyIdentifier, recordsApp: Bool, _ pending: PendingRequest
+    _ assertion: ValidatedAssertion, of keyID: KeyIdentifier, spending challenge: Unspent?,
+    recordsApp: Bool, _ pending: PendingRequest
   ) -> Refusal? {
     let (mailbox, token, id) = (loop.mailbox, token, pending.id)
     let verdict = loop.shared.store.advanceCounter(
       of: keyID, to: assertion.signCount, recording: recordsApp ? assertion.appID.description : nil,
-      environment: nil, now: loop.shared.clock.wall(), isGathered: true
+      environment: nil, now: loop.shared.clock.wall(), spending: challenge, isGathered: true
     ) { result in
       let answer = Refusal(result, of: keyID).map { Answer.refused($0) } ?? .registered(keyID)
       mailbox.post(.answer(token, id, answer))

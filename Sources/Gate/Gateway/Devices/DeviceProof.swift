@@ -84,7 +84,7 @@ extension Connection {
       throw Refusal(.backendUnavailable, step: "backend_failed_recently")
     }
     do throws(NonceRefusal) {
-      try loop.shared.challenges.consume(proof.nonce, for: .purpose(.device))
+      _ = try loop.shared.challenges.check(proof.nonce, for: .purpose(.device))
     } catch {
       throw Refusal(.nonceInvalid, step: error.rawValue)
     }

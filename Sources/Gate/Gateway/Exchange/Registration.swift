@@ -34,21 +34,22 @@ extension Connection {
     }
     // The nonce's 32 bytes are the client data (docs/protocol.md, "Registration"), not their hexadecimal text.
     return verify(
-      parsed.attestation, by: parsed.keyID, clientDataHash: SHA256.hash(parsed.nonce), spending: parsed.nonce,
-      for: request)
+      parsed.attestation, by: parsed.keyID, clientDataHash: SHA256.hash(parsed.nonce),
+      spending: .presented(parsed.nonce), for: request)
   }
 
   /// Has the pool verify an attestation.
   /// - Parameters:
-  ///   - nonce: the challenge that is used up when the verification begins; nil when that has been done.
+  ///   - challenge: that is used up when the verification begins.
   ///   - registry: where it is evidence of a device's.
   func verify(
-    _ attestation: [UInt8], by keyID: KeyIdentifier, clientDataHash: Bytes32, spending nonce: Bytes32?,
-    for request: RequestID, of registry: Registry? = nil
+    _ attestation: [UInt8], by keyID: KeyIdentifier, clientDataHash: Bytes32,
+    spending challenge: RegistrationChallenge, for request: RequestID, of registry: Registry? = nil
   ) -> Refusal? {
     let registrar = Registrar(
       shared: loop.shared, policy: loop.settings.policy, mailbox: loop.mailbox, token: token,
-      request: request, attestation: attestation, keyID: keyID, clientDataHash: clientDataHash, nonce: nonce)
+      request: request, attestation: attestation, keyID: keyID, clientDataHash: clientDataHash,
+      challenge: challenge)
     let isTaken = loop.shared.pool.submit(from: payer) {
       if let registry { registry.judging(registrar.run) } else { registrar.run() }
     }
@@ -63,6 +64,14 @@ extension Connection {
   static let verificationTimeout: Duration = .seconds(10)
 }
 
+/// What an attestation names.
+enum RegistrationChallenge: Sendable {
+  /// Not judged yet.
+  case presented(Bytes32)
+  /// Nil where it goes with something else.
+  case checked(Unspent?)
+}
+
 /// One registration beside the loops: challenge and attestation, in this order. Into the store it comes by its loop, as
 /// loops wait for the store's lock and this runs behind them.
 private struct Registrar: Sendable {
@@ -74,11 +83,15 @@ private struct Registrar: Sendable {
   let attestation: [UInt8]
   let keyID: KeyIdentifier
   let clientDataHash: Bytes32
-  let nonce: Bytes32?
+  let challenge: RegistrationChallenge
 
   func run() {
+    let unspent: Unspent?
     do throws(NonceRefusal) {
-      if let nonce { try shared.challenges.consume(nonce) }
+      switch challenge {
+      case .presented(let nonce): unspent = try shared.challenges.check(nonce)
+      case .checked(let checked): unspent = checked
+      }
     } catch {
       return refuse(.nonceInvalid, error.rawValue)
     }
@@ -96,7 +109,7 @@ private struct Registrar: Sendable {
       environment: attested.environment,
       validationCategory: attested.validationCategory, bundleVersion: attested.bundleVersion,
       registeredAt: shared.clock.wall())
-    mailbox.post(.attested(token, request, key))
+    mailbox.post(.attested(token, request, key, unspent))
   }
 
   /// A receipt that cannot be kept is the operator's loss, not a reason to turn a genuine device away.
@@ -116,12 +129,12 @@ private struct Registrar: Sendable {
 
 extension Loop {
   /// Registers a key that was attested beside the loop, whether or not its connection still waits for the answer.
-  func enter(_ key: NewKey, for token: Token, _ request: RequestID) {
+  func enter(_ key: NewKey, spending challenge: Unspent?, for token: Token, _ request: RequestID) {
     // From here on the disk has its time (docs/key-store.md), however long the verification had to wait.
     withConnection(token) { $0.workGoesOn(request, until: now + CommitResult.deadline) }
     let (mailbox, keyID) = (mailbox, key.identifier)
     let answer = { @Sendable (answer: Answer) in mailbox.post(.answer(token, request, answer)) }
-    let verdict = shared.store.register(key) { result in
+    let verdict = shared.store.register(key, spending: challenge) { result in
       answer(Refusal(result, of: keyID).map { .refused($0) } ?? .registered(keyID))
     }
     if let refusal = Refusal(verdict, of: keyID) { answer(.refused(refusal)) }

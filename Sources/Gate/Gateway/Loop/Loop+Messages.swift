@@ -14,7 +14,8 @@ extension Loop {
     case .stored(let token): withSession(token) { session, connection in connection.stored(session) }
     case .superseded(let token):
       withSession(token) { _, connection in connection.superseded() }
-    case .attested(let token, let request, let key): enter(key, for: token, request)
+    case .attested(let token, let request, let key, let challenge):
+      enter(key, spending: challenge, for: token, request)
     case .answer(let token, let request, let answer):
       withConnection(token) { $0.answered(request, answer) }
     case .end(let token, let end, let ending):

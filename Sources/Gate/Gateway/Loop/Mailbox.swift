@@ -17,8 +17,9 @@ enum LoopMessage: Sendable {
   case committed(Token, CommitResult)
   /// The store has answered for the leg of the session that is about to begin.
   case stored(Token)
-  /// This connection's request has brought a genuine key, which is to be registered.
-  case attested(Token, RequestID, NewKey)
+  /// This connection's request has brought a genuine key, which is to be registered by this challenge. Held elsewhere, as it
+  /// is long.
+  indirect case attested(Token, RequestID, NewKey, Unspent?)
   /// The work that this connection's request waits for is done.
   case answer(Token, RequestID, Answer)
   /// The key was revoked, or a newer session took the place; who waits for the end is told.

@@ -20,7 +20,7 @@ internal import Upstream
 final class Shared: Sendable {
   let clock: any Clock
   let entropy: any Entropy
-  let challenges: ChallengeIssuer
+  let challenges: any Challenges
   let store: any AttestedKeyStore
   let attestations: AttestationVerifier
   let pool: RegistrationPool

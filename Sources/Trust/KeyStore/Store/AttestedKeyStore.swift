@@ -21,17 +21,22 @@ package protocol AttestedKeyStore: AnyObject, Sendable {
   var isAccepting: Bool { get }
 
   /// A key that is known keeps its counter; one that is revoked is refused.
-  func register(_ key: NewKey, completion: @escaping Completion) -> RegisterVerdict
+  /// - Parameter challenge: that it was registered by, spent in the same step; nil where there is none.
+  func register(
+    _ key: NewKey, spending challenge: Unspent?, completion: @escaping Completion
+  ) -> RegisterVerdict
 
   /// Sets the counter if the key is there, not revoked, and the counter greater than what is stored: in one step, so
   /// that of two assertions with one counter one wins.
   /// - Parameters:
   ///   - appID: recorded when the key has none yet.
   ///   - environment: recorded when the key's is unknown.
+  ///   - challenge: that was signed, spent in the same step; nil where there is none.
   ///   - isGathered: `commitGathered` follows soon, and the change may wait for it.
   func advanceCounter(
     of identifier: KeyIdentifier, to signCount: UInt32, recording appID: String?,
-    environment: AttestEnvironment?, now: UnixTime, isGathered: Bool, completion: @escaping Completion
+    environment: AttestEnvironment?, now: UnixTime, spending challenge: Unspent?, isGathered: Bool,
+    completion: @escaping Completion
   ) -> CounterVerdict
   /// Makes what was gathered durable, all at once.
   func commitGathered()
@@ -104,6 +109,8 @@ package enum CommitResult: Equatable, Sendable {
     case replayed(stored: UInt32)
     /// As many keys are there as there may be.
     case full
+    /// The challenge was used elsewhere.
+    case spent
   }
 
   /// How long a caller should wait for it before it answers 503; the store itself keeps no deadline, since a call that

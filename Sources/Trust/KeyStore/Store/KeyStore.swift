@@ -100,8 +100,11 @@ package final class KeyStore: AttestedKeyStore {
   // MARK: Registering
 
   /// A key that is known keeps its counter and the time of its first registration; what the attestation says
-  /// (app, environment, launch) replaces what an earlier one said, and counts as use.
-  package func register(_ key: NewKey, completion: @escaping Completion) -> RegisterVerdict {
+  /// (app, environment, launch) replaces what an earlier one said, and counts as use. Its challenge was spent when it was
+  /// checked, as nobody shares the store.
+  package func register(
+    _ key: NewKey, spending: Unspent? = nil, completion: @escaping Completion
+  ) -> RegisterVerdict {
     change(completion) { state throws(Refused<RegisterVerdict>) in
       var record = KeyRecord(
         publicKey: key.publicKey, registeredAt: key.registeredAt, appID: key.appID,
@@ -132,7 +135,7 @@ package final class KeyStore: AttestedKeyStore {
   ///   unknown. - isGathered: the committer is not told; `commitGathered` has to follow, soon.
   package func advanceCounter(
     of identifier: KeyIdentifier, to signCount: UInt32, recording appID: String? = nil,
-    environment: AttestEnvironment? = nil, now: UnixTime, isGathered: Bool = false,
+    environment: AttestEnvironment? = nil, now: UnixTime, spending: Unspent? = nil, isGathered: Bool = false,
     completion: @escaping Completion
   ) -> CounterVerdict {
     change(completion, isGathered: isGathered) { state throws(Refused<CounterVerdict>) in

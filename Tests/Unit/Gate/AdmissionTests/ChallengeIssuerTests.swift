@@ -1,4 +1,5 @@
 import Bytes
+import KeyStore
 import Kit
 import Synchronization
 import System
@@ -19,11 +20,27 @@ import Time
     _ issuer: ChallengeIssuer, _ nonce: Bytes32, for scope: ChallengeScope = .door
   ) -> NonceRefusal? {
     do throws(NonceRefusal) {
-      try issuer.consume(nonce, for: scope)
+      _ = try issuer.check(nonce, for: scope)
       return nil
     } catch {
       return error
     }
+  }
+
+  /// What was checked has its name and its time, and is good once more where nothing was done by it.
+  @Test func whatWasCheckedMayBeGivenBack() throws {
+    let issuer = issuer()
+    clock.advance(.milliseconds(1234))
+    let issuedAt = clock.monotonic()
+    let nonce = try #require(issuer.issue(loop: 1)).nonce
+    clock.advance(.seconds(5))
+    let unspent = try issuer.check(nonce)
+    #expect(unspent.nonce == nonce && issuedAt - unspent.issuedAt < .milliseconds(1))
+    #expect(unspent.issuedAt <= issuedAt)
+    #expect(verdict(issuer, nonce) == .used)
+    issuer.restore(unspent)
+    #expect(verdict(issuer, nonce) == nil)
+    #expect(verdict(issuer, nonce) == .used)
   }
 
   // MARK: Lifetime
@@ -126,7 +143,7 @@ import Time
       threads.append(
         JoinHandle(
           try System.Thread(name: "consume") {
-            for (index, nonce) in all.enumerated() where (try? issuer.consume(nonce)) != nil {
+            for (index, nonce) in all.enumerated() where (try? issuer.check(nonce)) != nil {
               wins.withLock { wins, _ in wins[index] += 1 }
             }
           }))

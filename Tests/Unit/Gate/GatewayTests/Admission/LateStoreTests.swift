@@ -1,5 +1,6 @@
 import KeyStore
 import Kit
+import Stores
 import Time
 import TLSPeers
 import Testing
@@ -130,7 +131,8 @@ import Testing
     switch elsewhere {
     case "counted":
       _ = database.advanceCounter(
-        of: key.identifier, to: 1, recording: nil, environment: nil, now: now, isGathered: false
+        of: key.identifier, to: 1, recording: nil, environment: nil, now: now, spending: nil,
+        isGathered: false
       ) { _ in }
     case "revoked": _ = database.revoke(key.identifier, now: now) { _ in }
     case "removed":
@@ -148,6 +150,21 @@ import Testing
     }
     harness.game?.accept()
     #expect(harness.game?.callers.count == (code.isEmpty ? 1 : 0))
+  }
+
+  /// The challenge was used at another gate meanwhile: neither counter nor session comes of it.
+  @Test func aChallengeThatWasUsedElsewhere() throws {
+    let app = TestApp(harness)
+    let nonce = try #require(harness.shared.challenges.issue(loop: 0)).nonce
+    try app.call(fields: try key.fields(nonce: nonce))
+    harness.turn()
+    store.answerFind()
+    harness.turn()
+    #expect(harness.store.spend(nonce))
+    store.answerChanges()
+    expect(app, 401, "nonce_invalid", "nonce_used")
+    #expect(harness.shared.register.keyCount == 0)
+    #expect(harness.store.find(key.identifier)?.signCount == 0)
   }
 
   @Test func aCounterThatTheDatabaseDoesNotAnswer() throws {
@@ -185,7 +202,7 @@ import Testing
     case "later":
       _ = harness.store.advanceCounter(
         of: key.identifier, to: 9, recording: nil, environment: nil, now: harness.clock.wall(),
-        isGathered: false
+        spending: nil, isGathered: false
       ) { _ in }
       store.answerFind()
       expect(app, 409, "superseded", "superseded")

@@ -6,6 +6,7 @@ import KeyStore
 import Kit
 import Logs
 import Registry
+import Stores
 import System
 import Testing
 import Time

@@ -8,6 +8,7 @@ import KeyStore
 import Kit
 import PortcullisProtocol
 import Registry
+import Stores
 import Time
 import TLSPeers
 import Testing
@@ -26,6 +27,7 @@ import Testing
     let losses: [(CommitResult.Loss, RefusalCode, String)] = [
       (.unknownKey, .keyUnknown, "key_unknown"), (.revoked, .keyRevoked, "key_revoked"),
       (.replayed(stored: 7), .assertionRejected, "counter"), (.full, .storeUnavailable, "store_full"),
+      (.spent, .nonceInvalid, "nonce_used"),
     ]
     for (loss, code, step) in losses {
       #expect(Refusal(.lost(loss), of: id) == Refusal(code, step: step, keyID: id))
@@ -49,7 +51,8 @@ import Testing
     }
   }
 
-  @Test func aRegistrationThatIsLost() throws {
+  /// As the key was revoked elsewhere, or the challenge used.
+  @Test(arguments: ["key_revoked", "nonce_invalid"]) func aRegistrationThatIsLost(code: String) throws {
     let harness = try LoopHarness(TestKey.settings, isStoreLate: true)
     let (key, store) = (try TestKey(harness), try #require(harness.lateStore))
     let player = try harness.arrive()
@@ -58,11 +61,16 @@ import Testing
     let registered = NewKey(
       identifier: key.identifier, publicKey: P256Point(x: Bytes32(), y: Bytes32()), appID: TestKey.appID,
       environment: .production, registeredAt: harness.clock.wall())
-    harness.loop.enter(registered, for: token, pending.id)
-    _ = harness.store.revoke(key.identifier, now: harness.clock.wall()) { _ in }
+    let challenge = Unspent(nonce: Bytes32(words: 1, 2, 3, 4), issuedAt: harness.clock.monotonic())
+    harness.loop.enter(registered, spending: challenge, for: token, pending.id)
+    if code == "key_revoked" {
+      harness.store.revoke(key.identifier, now: harness.clock.wall())
+    } else {
+      #expect(harness.store.spend(challenge.nonce))
+    }
     store.answerChanges()
     player.exchange()
-    #expect(player.hear().contains("Portcullis-Error: key_revoked"))
+    #expect(player.hear().contains("Portcullis-Error: \(code)"))
   }
 
   /// Evidence by a key is looked up as an upgrade's is; a peer learns no more than that it is none.
@@ -100,7 +108,7 @@ import Testing
       harness.turn()
       _ = harness.store.advanceCounter(
         of: key.identifier, to: 1, recording: nil, environment: nil, now: harness.clock.wall(),
-        isGathered: false
+        spending: nil, isGathered: false
       ) { _ in }
       store.answerChanges()
     }

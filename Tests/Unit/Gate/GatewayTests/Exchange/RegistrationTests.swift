@@ -6,6 +6,7 @@ import Identity
 import JSON
 import KeyStore
 import Kit
+import Stores
 import System
 import Time
 import TLSPeers

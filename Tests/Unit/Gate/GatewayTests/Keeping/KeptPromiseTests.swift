@@ -1,5 +1,6 @@
 import KeyStore
 import Kit
+import Stores
 import Synchronization
 import System
 import Testing

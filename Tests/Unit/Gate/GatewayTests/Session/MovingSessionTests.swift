@@ -1,5 +1,6 @@
 import KeyStore
 import Kit
+import Stores
 import System
 import Testing
 
@@ -60,7 +61,7 @@ import Testing
     for before in 0...4 {
       let harness = try LoopHarness(TestKey.settings, loops: 2, hasGame: true)
       let key = try TestKey(harness)
-      let app = try moving(harness, key.fields)
+      let app = try moving(harness) { try key.fields() }
       turn(harness, Array(order.prefix(before)))
       let revocation = harness.shared.revocations.begin()
       harness.shared.revocations.revoke(key.identifier)

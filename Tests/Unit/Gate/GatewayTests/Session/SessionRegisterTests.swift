@@ -3,6 +3,7 @@ import Glibc
 import Identity
 import KeyStore
 import Kit
+import Stores
 import Synchronization
 import System
 import Testing
@@ -145,7 +146,7 @@ private final class Race: Sendable {
       let count = counter.wrappingAdd(1, ordering: .relaxed).newValue
       let verdict = store.advanceCounter(
         of: key, to: count, recording: nil, environment: nil, now: UnixTime(milliseconds: 1),
-        isGathered: false, completion: { _ in })
+        spending: nil, isGathered: false, completion: { _ in })
       sched_yield()
       // Some give up before their 101, or find the key revoked then.
       guard verdict == .accepted, random.next() % 4 > 0, !store.isRevoked(key) else {

@@ -1,6 +1,7 @@
 import Configuration
 import Glibc
 import Kit
+import Stores
 import Synchronization
 import Testing
 

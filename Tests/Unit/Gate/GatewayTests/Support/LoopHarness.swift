@@ -6,6 +6,7 @@ import Glibc
 import Kit
 import Logging
 import Registry
+import Stores
 import Synchronization
 import System
 import TLSPeers

@@ -5,6 +5,7 @@ import Identity
 import KeyStore
 import Kit
 import PortcullisProtocol
+import Stores
 import Time
 import Testing
 
@@ -44,9 +45,9 @@ struct TestKey {
   func assertion(over hash: Bytes32) throws -> [UInt8] { try enclave.assert(clientDataHash: hash) }
 
   /// The fields of one upgrade.
-  func fields() throws -> [String] {
-    let challenge = harness.shared.challenges.issue(loop: 0)
-    let nonce = try #require(challenge).nonce
+  /// - Parameter nonce: a new one where there is none.
+  func fields(nonce: Bytes32? = nil) throws -> [String] {
+    let nonce = try nonce ?? #require(harness.shared.challenges.issue(loop: 0)).nonce
     let assertion = try enclave.assert(clientDataHash: SHA256.hash(nonce))
     return [
       "\(HeaderName.assertionKeyID): \(identifier.base64)",

@@ -1,27 +1,35 @@
-import Bytes
-import Identity
-import KeyStore
-import Synchronization
-import System
-import Time
+package import Bytes
+package import Identity
+package import KeyStore
+internal import Synchronization
+internal import System
+package import Time
 
 /// The least that an `AttestedKeyStore` can be: a dictionary, durable for as long as the process lives.
-final class MemoryStore: AttestedKeyStore {
+package final class MemoryStore: AttestedKeyStore {
   private let records = Mutex<[KeyIdentifier: KeyRecord]>([:])
+  private let spent = Mutex<Set<Bytes32>>([])
+
+  /// Whoever shares it has used the challenge; false where it was used before.
+  package func spend(_ nonce: Bytes32) -> Bool { spent.withLock { $0.insert(nonce).inserted } }
+
+  package init() {}
 
   private let callers = Mutex<[Int32]>([])
 
   /// The niceness of each thread that has registered a key.
-  var registrants: [Int32] { callers.withLock { $0 } }
+  package var registrants: [Int32] { callers.withLock { $0 } }
 
-  func find(_ identifier: KeyIdentifier) -> KeyRecord? { records.withLock { $0[identifier] } }
-  func find(_ identifier: KeyIdentifier, later: () -> FindCompletion) -> FindVerdict {
+  package func find(_ identifier: KeyIdentifier) -> KeyRecord? { records.withLock { $0[identifier] } }
+  package func find(_ identifier: KeyIdentifier, later: () -> FindCompletion) -> FindVerdict {
     .found(find(identifier).map { .known($0) } ?? .unknown)
   }
-  func isRevoked(_ identifier: KeyIdentifier) -> Bool { find(identifier)?.revokedAt != nil }
-  var isAccepting: Bool { true }
+  package func isRevoked(_ identifier: KeyIdentifier) -> Bool { find(identifier)?.revokedAt != nil }
+  package var isAccepting: Bool { true }
 
-  func register(_ key: NewKey, completion: @escaping Completion) -> RegisterVerdict {
+  package func register(
+    _ key: NewKey, spending challenge: Unspent? = nil, completion: @escaping Completion
+  ) -> RegisterVerdict {
     callers.withLock { $0.append(Thread.niceness) }
     let verdict = records.withLock { records -> RegisterVerdict in
       if records[key.identifier]?.revokedAt != nil { return .revoked }
@@ -36,9 +44,10 @@ final class MemoryStore: AttestedKeyStore {
     return verdict
   }
 
-  func advanceCounter(
+  package func advanceCounter(
     of identifier: KeyIdentifier, to signCount: UInt32, recording appID: String?,
-    environment: AttestEnvironment?, now: UnixTime, isGathered: Bool, completion: @escaping Completion
+    environment: AttestEnvironment?, now: UnixTime, spending challenge: Unspent?, isGathered: Bool,
+    completion: @escaping Completion
   ) -> CounterVerdict {
     let verdict = records.withLock { records -> CounterVerdict in
       guard var record = records[identifier] else { return .unknownKey }
@@ -55,7 +64,7 @@ final class MemoryStore: AttestedKeyStore {
     return verdict
   }
 
-  func removeImports(
+  package func removeImports(
     overSince cutoff: UnixTime, isInUse: (KeyIdentifier) -> Bool, completion: @escaping Completion
   ) -> Int {
     defer { completion(.committed) }
@@ -66,7 +75,7 @@ final class MemoryStore: AttestedKeyStore {
     }
   }
 
-  func adopt(
+  package func adopt(
     _ keys: [ForeignKey], _ imported: KeyImport, appID: String?, completion: @escaping Completion
   ) -> ImportVerdict {
     defer { completion(.committed) }
@@ -86,9 +95,9 @@ final class MemoryStore: AttestedKeyStore {
     }
   }
 
-  func commitGathered() {}
+  package func commitGathered() {}
 
-  func revoke(
+  package func revoke(
     _ identifier: KeyIdentifier, reason: RevocationReason?, now: UnixTime,
     verdict: @escaping @Sendable (RevokeVerdict) -> Void, completion: @escaping Completion
   ) {
@@ -96,7 +105,7 @@ final class MemoryStore: AttestedKeyStore {
   }
 
   @discardableResult
-  func revoke(
+  package func revoke(
     _ identifier: KeyIdentifier, reason: RevocationReason? = nil, now: UnixTime,
     completion: Completion = { _ in }
   ) -> RevokeVerdict {
@@ -112,7 +121,7 @@ final class MemoryStore: AttestedKeyStore {
     return .revoked(since: since)
   }
 
-  func prune(
+  package func prune(
     unusedSince cutoff: UnixTime, isInUse: (KeyIdentifier) -> Bool, completion: @escaping Completion
   ) -> Int {
     let removed = records.withLock { records in
@@ -128,8 +137,8 @@ final class MemoryStore: AttestedKeyStore {
     return removed
   }
 
-  let orders = StoreOrders()
-  var statistics: KeyStoreStatistics {
+  package let orders = StoreOrders()
+  package var statistics: KeyStoreStatistics {
     var statistics = KeyStoreStatistics()
     statistics.keys = records.withLock { $0.count }
     return statistics

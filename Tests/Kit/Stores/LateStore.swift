@@ -1,13 +1,13 @@
-import Bytes
-import Identity
-import KeyStore
-import Synchronization
-import Time
+package import Bytes
+package import Identity
+package import KeyStore
+internal import Synchronization
+package import Time
 
 /// An `AttestedKeyStore` over a database that others share: nothing but revocations is at hand, keys are looked up there, and
 /// a change comes true there, or is lost. Both wait until the test says that the database answers.
-final class LateStore: AttestedKeyStore {
-  let database: MemoryStore
+package final class LateStore: AttestedKeyStore {
+  package let database: MemoryStore
 
   private struct Waiting {
     var finds: [(KeyIdentifier, FindCompletion)] = []
@@ -16,38 +16,41 @@ final class LateStore: AttestedKeyStore {
 
   private let waiting = Mutex(Waiting())
 
-  init(_ database: MemoryStore) { self.database = database }
+  package init(_ database: MemoryStore) { self.database = database }
 
   /// How many finds wait.
-  var findCount: Int { waiting.withLock { $0.finds.count } }
-  var changeCount: Int { waiting.withLock { $0.changes.count } }
+  package var findCount: Int { waiting.withLock { $0.finds.count } }
+  package var changeCount: Int { waiting.withLock { $0.changes.count } }
 
   /// The database answers what was asked first.
   /// - Parameter finding: in the place of what it knows by now.
-  func answerFind(_ finding: KeyFinding? = nil) {
+  package func answerFind(_ finding: KeyFinding? = nil) {
     guard let (identifier, completion) = waiting.withLock({ $0.finds.isEmpty ? nil : $0.finds.removeFirst() })
     else { return }
     completion(finding ?? database.find(identifier).map { .known($0) } ?? .unknown)
   }
 
-  func answerChanges() {
+  package func answerChanges() {
     for change in waiting.withLock({ waiting in exchange(&waiting.changes, with: []) }) { change() }
   }
 
   // MARK: What the gate asks
 
-  func find(_ identifier: KeyIdentifier, later: () -> FindCompletion) -> FindVerdict {
+  package func find(_ identifier: KeyIdentifier, later: () -> FindCompletion) -> FindVerdict {
     let completion = later()
     waiting.withLock { $0.finds.append((identifier, completion)) }
     return .later
   }
 
-  func isRevoked(_ identifier: KeyIdentifier) -> Bool { database.isRevoked(identifier) }
-  var isAccepting: Bool { true }
+  package func isRevoked(_ identifier: KeyIdentifier) -> Bool { database.isRevoked(identifier) }
+  package var isAccepting: Bool { true }
 
-  func register(_ key: NewKey, completion: @escaping Completion) -> RegisterVerdict {
+  package func register(
+    _ key: NewKey, spending challenge: Unspent? = nil, completion: @escaping Completion
+  ) -> RegisterVerdict {
     let database = database
     wait {
+      if let challenge, !database.spend(challenge.nonce) { return completion(.lost(.spent)) }
       switch database.register(key, completion: { _ in }) {
       case .accepted: completion(.committed)
       case .revoked: completion(.lost(.revoked))
@@ -58,14 +61,16 @@ final class LateStore: AttestedKeyStore {
     return .accepted(isNew: true)
   }
 
-  func advanceCounter(
+  package func advanceCounter(
     of identifier: KeyIdentifier, to signCount: UInt32, recording appID: String?,
-    environment: AttestEnvironment?, now: UnixTime, isGathered: Bool, completion: @escaping Completion
+    environment: AttestEnvironment?, now: UnixTime, spending challenge: Unspent?, isGathered: Bool,
+    completion: @escaping Completion
   ) -> CounterVerdict {
     let database = database
     wait {
+      if let challenge, !database.spend(challenge.nonce) { return completion(.lost(.spent)) }
       let verdict = database.advanceCounter(
-        of: identifier, to: signCount, recording: appID, environment: environment, now: now,
+        of: identifier, to: signCount, recording: appID, environment: environment, now: now, spending: nil,
         isGathered: false, completion: { _ in })
       switch verdict {
       case .accepted: completion(.committed)
@@ -84,26 +89,26 @@ final class LateStore: AttestedKeyStore {
 
   // MARK: What it is not asked here
 
-  func commitGathered() {}
-  let orders = StoreOrders()
-  var statistics: KeyStoreStatistics { database.statistics }
+  package func commitGathered() {}
+  package let orders = StoreOrders()
+  package var statistics: KeyStoreStatistics { database.statistics }
 
-  func revoke(
+  package func revoke(
     _ identifier: KeyIdentifier, reason: RevocationReason?, now: UnixTime,
     verdict: @escaping @Sendable (RevokeVerdict) -> Void, completion: @escaping Completion
   ) {
     database.revoke(identifier, reason: reason, now: now, verdict: verdict, completion: completion)
   }
 
-  func prune(
+  package func prune(
     unusedSince cutoff: UnixTime, isInUse: (KeyIdentifier) -> Bool, completion: @escaping Completion
   ) -> Int { database.prune(unusedSince: cutoff, isInUse: isInUse, completion: completion) }
 
-  func removeImports(
+  package func removeImports(
     overSince cutoff: UnixTime, isInUse: (KeyIdentifier) -> Bool, completion: @escaping Completion
   ) -> Int { database.removeImports(overSince: cutoff, isInUse: isInUse, completion: completion) }
 
-  func adopt(
+  package func adopt(
     _ keys: [ForeignKey], _ imported: KeyImport, appID: String?, completion: @escaping Completion
   ) -> ImportVerdict { database.adopt(keys, imported, appID: appID, completion: completion) }
 }
