@@ -90,7 +90,7 @@ def test_its_threads_are_behind_the_loops(gates, backend, door):
     gate = gates(backend, **door.settings)
     assert gate.event(event="admin_listening")["address"] == door.settings["ADMIN_LISTEN"]
     own = os.nice(0)
-    expected = {"loop-0": own, "admin": 10, "admin-work": 10, "admin-checks": own, "admin-errands": own,
+    expected = {"loop-0": own, "admin": 10, "admin-work": 10, "admin-checks": own, "store-orders": own,
                 "admin-looks": own, "admin-calls": own, "admin-history": 19}  # fmt: skip
     # A thread is named, and gets its niceness, once it runs.
     eventually(lambda: expected.items() <= threads(gate).items(), f"{expected}")

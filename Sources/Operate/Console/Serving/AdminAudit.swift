@@ -7,17 +7,14 @@ import Logging
 import PortcullisProtocol
 import Registry
 
-/// Told on threads that wait for nothing, the admin listener's among them, and that are behind the loops: an errand hands
-/// it on.
+/// Told on threads that wait for nothing, the admin listener's among them.
 final class AdminAudit: Sendable {
   private let registry: Registry
-  private let errands: PromptErrands
   private let operators: AdminOperators
   private let logger: Logger
 
-  init(_ registry: Registry, _ errands: PromptErrands, _ operators: AdminOperators, _ logger: Logger) {
+  init(_ registry: Registry, _ operators: AdminOperators, _ logger: Logger) {
     self.registry = registry
-    self.errands = errands
     self.operators = operators
     self.logger = logger
   }
@@ -25,17 +22,15 @@ final class AdminAudit: Sendable {
   func note(_ event: AdminAccessEvent) {
     guard let (row, members, user) = event.audited else { return }
     let origin = user.map { Origin.console(name: $0, user: operators.number(of: $0)) } ?? .gate
-    let (registry, logger) = (registry, logger)
-    errands.send {
-      // Somebody is signed in, or a token made, whether the disk can take the row or not: the log says that it lacks.
-      let lack: @Sendable (String) -> Void = { code in
-        logger.error("admin_not_audited", metadata: ["action": "\(row.word)", "reason": "\(code)"])
-      }
-      let handle = registry.submit(NoteOperatorAction(row, members), lane: .host, origin: origin) { reply in
-        if case .refused(let refusal) = reply { lack(refusal.code.rawValue) }
-      }
-      if handle == nil { lack("overloaded") }
+    let logger = logger
+    // Somebody is signed in, or a token made, whether the disk can take the row or not: the log says that it lacks.
+    let lack: @Sendable (String) -> Void = { code in
+      logger.error("admin_not_audited", metadata: ["action": "\(row.word)", "reason": "\(code)"])
     }
+    let handle = registry.submit(NoteOperatorAction(row, members), lane: .host, origin: origin) { reply in
+      if case .refused(let refusal) = reply { lack(refusal.code.rawValue) }
+    }
+    if handle == nil { lack("overloaded") }
   }
 }
 

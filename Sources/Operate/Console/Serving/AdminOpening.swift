@@ -21,7 +21,6 @@ package final class OpenAdmin {
   package let access: AdminAccess
   let checks: GateChecks
   private let arrivals: GateArrivals
-  private let errands: PromptErrands
   private let history: HistoryKeeper
   /// With the port that the kernel chose where it was to choose one.
   package let address: GateConfiguration.AdminAddress
@@ -30,11 +29,9 @@ package final class OpenAdmin {
 
   fileprivate init(
     server: AdminServer, access: AdminAccess, checks: GateChecks, arrivals: GateArrivals,
-    errands: PromptErrands,
     history: HistoryKeeper, operators: AdminOperators, address: GateConfiguration.AdminAddress
   ) {
     self.history = history
-    self.errands = errands
     self.server = server
     self.arrivals = arrivals
     self.operators = operators
@@ -56,7 +53,6 @@ package final class OpenAdmin {
   package func stop() {
     server.stop()
     checks.stop()
-    errands.stop()
     history.stop()
   }
 }
@@ -116,8 +112,8 @@ package struct AdminOpening {
     }
     let address = door.endpoint.map(GateConfiguration.AdminAddress.tcp) ?? stated
     let clock = SystemClock()
-    let (logger, pages, errands) = (logger, SignInPages(), PromptErrands())
-    let audit = devices.map { AdminAudit($0.registry, errands, operators, logger) }
+    let (logger, pages) = (logger, SignInPages())
+    let audit = devices.map { AdminAudit($0.registry, operators, logger) }
     let access = AdminAccess(
       AdminAccess.Settings(configuration, users, tls), tokens: tokens,
       file: AdminTokenFile(path: configuration.admin.tokensPath), clock: clock, entropy: KernelEntropy(),
@@ -130,13 +126,11 @@ package struct AdminOpening {
       gate: gate, devices: devices, configuration, isDraining: { control.isDraining }, clock: clock)
     do {
       try checks.begin()
-      try errands.begin()
       let server = try AdminServer.start(
         on: door,
         handler: GateAdmin(
           gate: gate, checks: checks,
-          pages: ConsolePages(
-            sources, checks: checks, errands: errands, kernel: kernel, operators: operators)), access: access,
+          pages: ConsolePages(sources, checks: checks, kernel: kernel, operators: operators)), access: access,
         tls: address.isExposed ? tls : nil, arrivals: arrivals, clock: clock)
       let history = AdminHistory.keeper(gate, path: AdminHistory.path(configuration), clock: clock, logger)
       do throws(SystemError) {
@@ -147,13 +141,12 @@ package struct AdminOpening {
       }
       control.open(AdminControl(access, operators, base: address.base(tls)))
       return OpenAdmin(
-        server: server, access: access, checks: checks, arrivals: arrivals, errands: errands,
+        server: server, access: access, checks: checks, arrivals: arrivals,
         history: history,
         operators: operators, address: address)
     } catch {
       door.remove()
       checks.stop()
-      errands.stop()
       throw error
     }
   }

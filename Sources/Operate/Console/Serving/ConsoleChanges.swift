@@ -142,14 +142,7 @@ extension ConsolePages {
 
   /// Nil when it was done.
   private func command(_ order: ControlRequest) -> ControlRefusal? {
-    let control = sources.control
-    let answer: ControlAnswer
-    switch order {
-    case .keysRevoke, .sessionsClose: answer = errands.run { control.answer(order, from: nil) }
-    // Takes no lock of the store's, and may wait for all sessions to end.
-    default: answer = control.answer(order, from: nil)
-    }
-    guard case .refused(let refusal) = answer else { return nil }
+    guard case .refused(let refusal) = sources.control.answer(order, from: nil) else { return nil }
     return refusal
   }
 

@@ -1,7 +1,7 @@
 /// The operator's pages for the running gate (docs/console.md, "Console"): each request to what it is about, out of memory
 /// at once or on the slow thread.
 ///
-/// Whatever takes a lock that loops wait for is done by `PromptErrands`. Each page's model is filled in a file of its own.
+/// What the key store's lock is taken for goes to the store as an order. Each page's model is filled in a file of its own.
 import Admin
 package import Assembly
 import Confinement
@@ -39,19 +39,16 @@ package final class ConsolePages: Sendable {
 
   let sources: Sources
   let checks: GateChecks
-  let errands: PromptErrands
   let findings: ConfigurationFindings
   /// Nil where nobody may sign in.
   let operators: AdminOperators?
 
   init(
-    _ sources: Sources, checks: GateChecks, errands: PromptErrands, kernel: KernelFeatures,
-    operators: AdminOperators? = nil
+    _ sources: Sources, checks: GateChecks, kernel: KernelFeatures, operators: AdminOperators? = nil
   ) {
     self.operators = operators
     self.sources = sources
     self.checks = checks
-    self.errands = errands
     findings = ConfigurationFindings(sources.settings, kernel)
   }
 

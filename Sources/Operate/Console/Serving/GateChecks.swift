@@ -28,7 +28,7 @@ final class GateChecks: Sendable {
   private let folders: [String]
   private let isDraining: @Sendable () -> Bool
   /// Their own: an operator's work that takes long is no disk that does not answer, and a disk is nothing to wait for.
-  private let (looks, calls) = (PromptErrands(name: "admin-looks"), PromptErrands(name: "admin-calls"))
+  private let (looks, calls) = (Errands(name: "admin-looks"), Errands(name: "admin-calls"))
   private let clock: any Clock
   private let seen: Mutex<Seen>
   private let records = Mutex(StandingRecord())

@@ -23,19 +23,16 @@ import Time
   ) throws {
     let running = try TestGate(withDevices: hasDevices)
     let clock = SystemClock()
-    let errands = PromptErrands()
     let checks = GateChecks(
       gate: running.gate, devices: running.devices, running.configuration,
       isDraining: { [control = running.control] in control.isDraining }, clock: clock)
-    try errands.begin()
     let pages = ConsolePages(
       ConsolePages.Sources(
         gate: running.gate, control: running.control, store: running.store, pseudonyms: nil,
         settings: running.settings, hasDevices: hasDevices, log: running.logger, name: "test-host"),
-      checks: checks, errands: errands,
+      checks: checks,
       kernel: KernelFeatures(release: "6.1.0", landlock: 6, filtersCalls: true))
     let outcome = Result { try body(running, pages) }
-    errands.stop()
     running.end()
     try outcome.get()
   }

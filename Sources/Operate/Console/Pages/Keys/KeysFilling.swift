@@ -12,7 +12,7 @@ import System
 import Time
 
 extension ConsolePages {
-  /// Positions that are looked at in one errand, and for one page: whoever seeks a rare key among millions is told where the
+  /// Positions that are looked at in one order, and for one page: whoever seeks a rare key among millions is told where the
   /// search goes on.
   private static let piece = 4096
   private static let most = 2_000_000
@@ -26,7 +26,7 @@ extension ConsolePages {
       state: query["state"].flatMap { KeyRow.State(rawValue: $0) }, since: query["since"] ?? "",
       until: query["until"] ?? "")
     let store = sources.store
-    let apps = errands.run { store.appIDs }.sorted()
+    let apps = store.orders.ask { store.appIDs }.sorted()
     var problems: [FieldProblem] = []
     let since = filter.since.isEmpty ? nil : Day(filter.since)
     if !filter.since.isEmpty, since == nil { problems.append(Day.problem("since", filter.since)) }
@@ -68,7 +68,7 @@ extension ConsolePages {
   private func find(from start: Int, _ search: KeySearch) -> (found: [KeyStore.Found], next: Int?) {
     let store = sources.store
     if let whole = search.whole {
-      let record = errands.run { store.find(whole) }
+      let record = store.orders.ask { store.find(whole) }
       guard let record, search.isMeant(whole, record) else { return ([], nil) }
       return ([KeyStore.Found(position: 0, identifier: whole, record: record)], nil)
     }
@@ -79,7 +79,7 @@ extension ConsolePages {
     var count = 2 * ListEnd.rowsPerPage
     while let position = place, looked < Self.most {
       let piece = count
-      let (keys, next) = errands.run { store.browse(from: position, count: piece) }
+      let (keys, next) = store.orders.ask { store.browse(from: position, count: piece) }
       for key in keys where search.isMeant(key.identifier, key.record) {
         if found.count == ListEnd.rowsPerPage { return (found, found.last?.position) }
         found.append(key)
@@ -117,7 +117,7 @@ extension ConsolePages {
     var found: KeyIdentifier?
     var place: Int? = 0
     while let position = place {
-      let (keys, next) = errands.run { store.browse(from: position, count: Self.piece) }
+      let (keys, next) = store.orders.ask { store.browse(from: position, count: Self.piece) }
       for key in keys where key.identifier.base64.hasPrefix(standard) {
         guard found == nil else { throw .error(.notFound, "Several keys begin so: write more of it.") }
         found = key.identifier
@@ -130,7 +130,7 @@ extension ConsolePages {
 
   private func record(_ identifier: KeyIdentifier) throws(ConsoleFailure) -> KeyRecord {
     let store = sources.store
-    guard let record = errands.run({ store.find(identifier) }) else {
+    guard let record = store.orders.ask({ store.find(identifier) }) else {
       throw .error(.notFound, "No such key is registered.")
     }
     return record
@@ -166,7 +166,7 @@ extension ConsolePages {
   func exportKeys() -> AdminAnswer {
     .stream(
       contentType: "application/jsonl; charset=utf-8", fileName: "portcullis-keys.jsonl",
-      KeyLines(store: sources.store, pseudonyms: sources.pseudonyms, errands: errands))
+      KeyLines(store: sources.store, pseudonyms: sources.pseudonyms))
   }
 }
 
@@ -223,19 +223,17 @@ private final class KeyLines: AdminBody, @unchecked Sendable {
 
   private let store: KeyStore
   private let pseudonyms: PseudonymKey?
-  private let errands: PromptErrands
   private var place: Int? = 0
 
-  init(store: KeyStore, pseudonyms: PseudonymKey?, errands: PromptErrands) {
+  init(store: KeyStore, pseudonyms: PseudonymKey?) {
     self.store = store
     self.pseudonyms = pseudonyms
-    self.errands = errands
   }
 
   func next() -> [UInt8]? {
     let store = store
     while let position = place {
-      let (found, next) = errands.run { store.browse(from: position, count: Self.piece) }
+      let (found, next) = store.orders.ask { store.browse(from: position, count: Self.piece) }
       place = next
       if found.isEmpty { continue }
       var lines: [UInt8] = []

@@ -43,7 +43,7 @@ extension ConsolePages {
     }
     guard page.problems.isEmpty else { throw .answer(show(page, request, .badRequest)) }
     let opened: JSONObject?
-    switch order("pair-open", arguments, request) {
+    switch order(.pairOpen, arguments, request) {
     case .success(let value): opened = value.object
     case .failure(let refusal):
       log(.pairingOpened, page.subject, refusal, request)
@@ -60,7 +60,7 @@ extension ConsolePages {
 
   func confirmPairing(_ id: String, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
     let digits = request.form["digits"] ?? ""
-    let result = order("pair-confirm", [("pairing_id", .string(id)), ("sas", .string(digits))], request)
+    let result = order(.pairConfirm, [("pairing_id", .string(id)), ("sas", .string(digits))], request)
     switch result {
     case .success(let value):
       let device = value.object?.text("device_id")
@@ -77,7 +77,7 @@ extension ConsolePages {
   }
 
   func endPairing(_ id: String, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
-    let result = order("pair-burn", [("pairing_id", .string(id))], request)
+    let result = order(.pairBurn, [("pairing_id", .string(id))], request)
     if case .failure(let refusal) = result {
       log(.pairingEnded, id, refusal, request)
       throw ConsoleFailure(changing: refusal)

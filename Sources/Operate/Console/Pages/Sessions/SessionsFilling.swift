@@ -64,8 +64,7 @@ extension ConsolePages {
   }
 
   private func allSessions() throws(ConsoleFailure) -> [SessionDescription] {
-    let gate = gate
-    guard let sessions = errands.run({ gate.sessions() }) else {
+    guard let sessions = gate.sessions() else {
       throw .error(.unavailable, "An event loop did not answer in time.")
     }
     return sessions.sorted { $0.number < $1.number }

@@ -1,10 +1,8 @@
-/// A thread that does what those of the admin listener may not: they are behind the loops, and would hold up a loop that
-/// waits for a lock which they have (`KeyStore`, and whatever loops are told by).
+/// A thread that does what another may not wait for, one thing after the other.
 import Synchronization
 import System
 
-/// What is asked of the loops or of the key store goes through here: ending sessions, listing them, revoking keys.
-final class PromptErrands: Sendable {
+final class Errands: Sendable {
   private struct Queue {
     var errands: [@Sendable () -> Void] = []
     var isStopping = false
@@ -14,7 +12,7 @@ final class PromptErrands: Sendable {
   private let thread = Mutex<JoinHandle?>(nil)
   private let name: String
 
-  init(name: String = "admin-errands") {
+  init(name: String) {
     self.name = name
   }
 
@@ -38,22 +36,6 @@ final class PromptErrands: Sendable {
     queue.withLock { queue, wake in
       queue.errands.append(errand)
       wake.one()
-    }
-  }
-
-  /// Waits until `errand` is done, behind those that came before.
-  func run<Result: Sendable>(_ errand: @escaping @Sendable () -> Result) -> Result {
-    let made = Monitor<Result?>(nil)
-    send {
-      let result = errand()
-      made.withLock { made, wake in
-        made = result
-        wake.all()
-      }
-    }
-    return made.wait { made in
-      guard let made else { return .wait }
-      return .done(made)
     }
   }
 
