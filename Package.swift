@@ -89,7 +89,8 @@ let modules = [
   Module("Logs", in: .base, ["Bytes", "Logging", "System", "Time"]),
   Module("Sockets", in: .base, ["Addresses", "CLinux", "System", "Time"]),
   Module("Identity", in: .base, ["Bytes", "Crypto"]),
-  Module("SQLite", in: .base, ["CSQLite", "System"]),
+  Module("SQL", in: .base),
+  Module("SQLite", in: .base, ["CSQLite", "SQL", "System"]),
   Module("QRCode", in: .base, ["CQRencode"]),
   Module("GeoDatabase", in: .base, ["Addresses", "CMaxMindDB", "System"]),
 
@@ -119,7 +120,7 @@ let modules = [
     "Registry", in: .trust,
     [
       "Addresses", "ApprovalPolicy", "Bytes", "Crypto", "DeviceTokens", "DeviceWire", "JSON",
-      "PortcullisProtocol", "Risk", "SQLite", "System", "Time",
+      "PortcullisProtocol", "Risk", "SQL", "SQLite", "System", "Time",
     ]),
   Module("PlayIntegrity", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "Time"]),
   Module("DeviceTokens", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "Time"]),
@@ -364,7 +365,7 @@ let testTargets = [
       "Addresses", "Bytes", "HTTPWire", "Kit", "Metrics", "PortcullisProtocol", "Sockets", "System", "Time",
       "TLS", "TLSPeers",
     ]),
-  tests("SQLite", ["Confinement", "FaultDisk", "Obligation", "System"]),
+  tests("SQLite", ["Confinement", "FaultDisk", "Obligation", "SQL", "System"]),
   tests("TLS", ["Addresses", "Bytes", "COpenSSL", "Crypto", "Sockets", "System", "Time", "TLSPeers"]),
   tests(
     "Keeping",
@@ -404,7 +405,7 @@ let testTargets = [
     "Registry",
     [
       "Addresses", "ApprovalPolicy", "Bytes", "Crypto", "DeviceTokens", "DeviceWire", "FaultDisk", "JSON",
-      "Kit", "PortcullisProtocol", "Risk", "SQLite", "System", "Time",
+      "Kit", "PortcullisProtocol", "Risk", "SQL", "SQLite", "System", "Time",
     ]),
   tests("DeviceTokens", ["Bytes", "Crypto", "DeviceWire", "JSON", "System", "Time"]),
   tests("PlayIntegrity", ["Bytes", "Crypto", "DeviceWire", "System", "Time"]),
@@ -447,7 +448,7 @@ let testTargets = [
   // A disk in memory for SQLite, which fails and loses power.
   .target(name: "CFaultDisk", dependencies: ["CSQLite"], path: "Tests/Kit/CFaultDisk"),
   .target(
-    name: "FaultDisk", dependencies: ["CFaultDisk", "SQLite"], path: "Tests/Kit/FaultDisk",
+    name: "FaultDisk", dependencies: ["CFaultDisk", "SQL", "SQLite"], path: "Tests/Kit/FaultDisk",
     swiftSettings: strict),
 
   // What `make adversarial` searches with.

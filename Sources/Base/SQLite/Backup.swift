@@ -1,6 +1,7 @@
 /// A copy of a database while it is in use (sqlite.org/c3ref/backup_finish.html), a piece at a time: between two pieces
 /// the database may be changed over the same connection, and the copy gets the changes, too.
 internal import CSQLite
+package import SQL
 internal import Glibc
 internal import System
 
@@ -21,12 +22,12 @@ internal import System
   ///     be dropped and made anew: then all their pages are overwritten, and not their rows alone.
   package init(
     of source: Database, at path: String, to name: String, stripping: String = ""
-  ) throws(SQLiteError) {
+  ) throws(SQLError) {
     let folder = try DatabaseFile.naming { () throws(SystemError) in
       try RealPath.of(path.lastIndex(of: "/").map { String(path[...$0]) } ?? ".")
     }
     guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
-      throw SQLiteError(
+      throw SQLError(
         .other, code: SQLITE_MISUSE, "the name of a copy is that of a file in the same folder")
     }
     self.source = source
@@ -38,12 +39,12 @@ internal import System
     // Left behind by a process that was killed.
     try? FileNames.remove(unfinished)
     try DatabaseFile.create(unfinished, in: folder)
-    do throws(SQLiteError) {
+    do throws(SQLError) {
       let copy = try Database.connect(unfinished)
       // Nobody reads it before it is whole: no journal, and it is synced once, at the end.
       try copy.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE")
       guard let handle = unsafe sqlite3_backup_init(copy.handle, "main", source.handle, "main") else {
-        throw unsafe SQLiteError(lastOf: copy.handle, sqlite3_errcode(copy.handle))
+        throw unsafe SQLError(lastOf: copy.handle, sqlite3_errcode(copy.handle))
       }
       (self.copy, unsafe self.handle) = unsafe (copy, handle)
     } catch {
@@ -60,21 +61,21 @@ internal import System
 
   /// Copies the next pages; to be called while no transaction is open.
   /// - Returns: whether the copy is whole, and then on the disk under its name.
-  package func step(pages: Int) throws(SQLiteError) -> Bool {
+  package func step(pages: Int) throws(SQLError) -> Bool {
     guard let handle = unsafe handle, let copy else { return true }
     switch unsafe sqlite3_backup_step(handle, Int32(clamping: pages)) {
     case SQLITE_OK: return false
     case SQLITE_DONE: break
     case let result:
-      throw SQLiteError(code: result, message: unsafe String(cString: sqlite3_errstr(result)))
+      throw SQLError(code: result, message: unsafe String(cString: sqlite3_errstr(result)))
     }
     unsafe self.handle = nil
     let result = unsafe sqlite3_backup_finish(handle)
     guard result == SQLITE_OK else {
       try? FileNames.remove(unfinished)
-      throw unsafe SQLiteError(lastOf: copy.handle, result)
+      throw unsafe SQLError(lastOf: copy.handle, result)
     }
-    do throws(SQLiteError) {
+    do throws(SQLError) {
       try strip(copy)
     } catch {
       self.copy = nil
@@ -87,14 +88,14 @@ internal import System
   }
 
   /// Without any journal, as that would hold what is taken out: a copy that is not finished is thrown away.
-  private func strip(_ copy: Database) throws(SQLiteError) {
+  private func strip(_ copy: Database) throws(SQLError) {
     // The copied header asks for a write-ahead log.
-    let mode = try copy.first("PRAGMA journal_mode = OFF") { row throws(SQLiteError) in try row.text(0) }
-    guard mode == "off" else { throw SQLiteError(.io, code: SQLITE_CANTOPEN, "the copy keeps a journal") }
+    let mode = try copy.first("PRAGMA journal_mode = OFF") { row throws(SQLError) in try row.text(0) }
+    guard mode == "off" else { throw SQLError(.io, code: SQLITE_CANTOPEN, "the copy keeps a journal") }
     try copy.execute("PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY; BEGIN; \(stripping); COMMIT")
   }
 
-  private func finish() throws(SQLiteError) {
+  private func finish() throws(SQLError) {
     defer { try? FileNames.remove(unfinished) }
     try DatabaseFile.naming { () throws(SystemError) in
       let file = try OwnedDescriptor.open(reading: unfinished)
@@ -104,7 +105,7 @@ internal import System
     }
   }
 
-  private static let taken = SQLiteError(
+  private static let taken = SQLError(
     .constraint, code: SQLITE_CONSTRAINT,
     "there is a file of that name already: choose another, or remove it first")
 }

@@ -1,5 +1,6 @@
 /// The file of a database before SQLite sees it: ours alone, and no link.
 internal import CSQLite
+internal import SQL
 internal import Glibc
 internal import System
 
@@ -7,7 +8,7 @@ enum DatabaseFile {
   /// Makes an empty file if there is none, and sees to it that nobody else may read it. SQLite gives the files that it
   /// puts beside it the same mode.
   /// - Returns: the path without links, as SQLite refuses them anywhere on the way.
-  static func prepare(_ path: String) throws(SQLiteError) -> String {
+  static func prepare(_ path: String) throws(SQLError) -> String {
     try naming { () throws(SystemError) in
       let slash = path.lastIndex(of: "/")
       let folder = slash.map { String(path[...$0]) } ?? "."
@@ -20,7 +21,7 @@ enum DatabaseFile {
   }
 
   /// A new file; fails where there is one already.
-  static func create(_ path: String, in folder: String) throws(SQLiteError) {
+  static func create(_ path: String, in folder: String) throws(SQLError) {
     try naming { () throws(SystemError) in
       let file = try OwnedDescriptor.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
       try makePrivate(file, path)
@@ -52,12 +53,12 @@ enum DatabaseFile {
 
   static func naming<Value>(
     _ body: () throws(SystemError) -> Value
-  ) throws(SQLiteError) -> Value {
+  ) throws(SQLError) -> Value {
     do throws(SystemError) {
       return try body()
     } catch {
-      let kind: SQLiteError.Kind = error.number == ENOSPC || error.number == EDQUOT ? .full : .io
-      throw SQLiteError(kind, code: SQLITE_CANTOPEN, "\(error)")
+      let kind: SQLError.Kind = error.number == ENOSPC || error.number == EDQUOT ? .full : .io
+      throw SQLError(kind, code: SQLITE_CANTOPEN, "\(error)")
     }
   }
 }

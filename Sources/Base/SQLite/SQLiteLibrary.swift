@@ -1,5 +1,6 @@
 /// What SQLite is told once for the whole process, and where its own words go.
 internal import CSQLite
+package import SQL
 internal import Synchronization
 
 package enum SQLiteLibrary {
@@ -26,18 +27,18 @@ package enum SQLiteLibrary {
   }
 
   /// Opening a database does it; whoever calls SQLite himself has to before he does.
-  package static func start() throws(SQLiteError) {
+  package static func start() throws(SQLError) {
     if let error = failure { throw error }
   }
 
   /// Done on first use, once.
-  private static let failure: SQLiteError? = {
+  private static let failure: SQLError? = {
     let result = unsafe portcullis_sqlite_configure { _, code, message in
       // A zero-terminated text that lives for the length of the call; it is copied here.
       guard let message = unsafe message else { return }
       let report = unsafe Report(code: code, message: String(cString: message))
       SQLiteLibrary.listener.withLock { $0.report }?(report)
     }
-    return result == SQLITE_OK ? nil : SQLiteError(code: result, message: "the library cannot be configured")
+    return result == SQLITE_OK ? nil : SQLError(code: result, message: "the library cannot be configured")
   }()
 }

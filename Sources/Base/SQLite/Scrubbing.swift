@@ -1,6 +1,7 @@
 /// Overwrites what no row uses within the pages of a file: SQLite leaves there, after a page was split, rows that moved to
 /// another page, and `secure_delete` does not see those.
 internal import CSQLite
+package import SQL
 
 extension Database {
   /// Moves what is in the log to the file, then overwrites the unused middle of the next pages with zeros. To be called while
@@ -11,16 +12,16 @@ extension Database {
   ///   - page: the first page, from 0.
   ///   - count: how many at most; reads 4 KiB each, as a rule.
   /// - Returns: the page to go on from, nil after the last one.
-  package func scrub(from page: Int, count: Int) throws(SQLiteError) -> Int? {
+  package func scrub(from page: Int, count: Int) throws(SQLError) -> Int? {
     try checkpoint()
     // Pages in memory have the same unused bytes, and would bring them back.
     guard unsafe sqlite3_db_release_memory(handle) == SQLITE_OK else {
-      throw unsafe SQLiteError(lastOf: handle, sqlite3_errcode(handle))
+      throw unsafe SQLError(lastOf: handle, sqlite3_errcode(handle))
     }
     let file = try mainFile()
     let header = try file.read(at: 0, count: PageLayout.fileHeader)
     guard let layout = PageLayout(fileHeader: header) else {
-      throw SQLiteError(.corrupt, code: SQLITE_CORRUPT, "the file does not begin as a database")
+      throw SQLError(.corrupt, code: SQLITE_CORRUPT, "the file does not begin as a database")
     }
     let pages = Int(try file.size() / Int64(layout.pageSize))
     let end = min(pages, page + count)
@@ -37,11 +38,11 @@ extension Database {
     return end < pages ? end : nil
   }
 
-  private func mainFile() throws(SQLiteError) -> MainFile {
+  private func mainFile() throws(SQLError) -> MainFile {
     var file: UnsafeMutablePointer<sqlite3_file>?
     let result = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
     guard result == SQLITE_OK, let file = unsafe file, let methods = unsafe file.pointee.pMethods else {
-      throw SQLiteError(.io, code: result, "the file of the database is not open")
+      throw SQLError(.io, code: result, "the file of the database is not open")
     }
     return unsafe MainFile(file: file, methods: methods)
   }
@@ -52,13 +53,13 @@ extension Database {
   let file: UnsafeMutablePointer<sqlite3_file>
   let methods: UnsafePointer<sqlite3_io_methods>
 
-  func size() throws(SQLiteError) -> Int64 {
+  func size() throws(SQLError) -> Int64 {
     var size: Int64 = 0
     try check(unsafe methods.pointee.xFileSize(file, &size), "the size of the file cannot be read")
     return size
   }
 
-  func read(at offset: Int64, count: Int) throws(SQLiteError) -> [UInt8] {
+  func read(at offset: Int64, count: Int) throws(SQLError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     // Written to during the call alone.
     let result = unsafe bytes.withUnsafeMutableBytes { buffer in
@@ -68,7 +69,7 @@ extension Database {
     return bytes
   }
 
-  func writeZeros(at offset: Int64, count: Int) throws(SQLiteError) {
+  func writeZeros(at offset: Int64, count: Int) throws(SQLError) {
     let zeros = [UInt8](repeating: 0, count: count)
     let result = unsafe zeros.withUnsafeBytes { buffer in
       unsafe methods.pointee.xWrite(file, buffer.baseAddress, Int32(count), offset)
@@ -76,12 +77,12 @@ extension Database {
     try check(result, "the unused bytes of a page cannot be overwritten")
   }
 
-  func synchronize() throws(SQLiteError) {
+  func synchronize() throws(SQLError) {
     try check(unsafe methods.pointee.xSync(file, SQLITE_SYNC_NORMAL), "the file cannot be synchronized")
   }
 
-  private func check(_ result: Int32, _ message: String) throws(SQLiteError) {
-    guard result == SQLITE_OK else { throw SQLiteError(code: result, message: message) }
+  private func check(_ result: Int32, _ message: String) throws(SQLError) {
+    guard result == SQLITE_OK else { throw SQLError(code: result, message: message) }
   }
 }
 

@@ -10,14 +10,14 @@ package enum PinRule {
   /// At the start.
   /// - Returns: whether they are to be kept once nothing but that is missing (`publish`): a start that comes to nothing
   ///   has told nobody of them.
-  package static func judge(_ settings: RegistrySettings, in store: SQLiteStore, _ path: String) throws
+  package static func judge(_ settings: RegistrySettings, in store: RegistryDatabase, _ path: String) throws
     -> Bool
   {
     let standing: PublishedPins.Standing
-    do throws(StoreFailure) {
+    do throws(CallFailure) {
       standing = try PublishedPins.look(at: settings, in: store)
     } catch {
-      throw RegistryOpening.unusable(path, error)
+      throw RegistryOpening.unusable(path, error.ofStore)
     }
     switch standing {
     case .published: return false

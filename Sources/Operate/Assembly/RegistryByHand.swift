@@ -20,7 +20,7 @@ package enum RegistryByHand {
     }
     do {
       let registry = try Registry(
-        try SQLiteStore(path), settings: settings, clock: SystemClock(), entropy: KernelEntropy(),
+        try RegistryDatabase(path), settings: settings, clock: SystemClock(), entropy: KernelEntropy(),
         listener: Nobody())
       defer { registry.stop() }
       try registry.begin()

@@ -41,18 +41,23 @@ package struct RegistryOpening {
     let pin = try Self.pin(of: material)
     guard let settings = RegistrySettings(configuration, files, users, pin: pin) else { return nil }
     let logger = log.logger(label: "portcullis")
-    SQLiteStore.listen { message, isFailure in
+    RegistryDatabase.listen { message, isFailure in
       logger.log(level: isFailure ? .warning : .info, "sqlite", metadata: ["reason": "\(message)"])
     }
-    let store: SQLiteStore
+    let store: RegistryDatabase
     let file = DevicesStoreFile(path: path)
     // Again, under the key store's lock.
     try DevicesStoreFile.mustNotBeLost(path)
-    do throws(StoreFailure) { store = try SQLiteStore(path) } catch { throw Self.unusable(path, error) }
+    do throws(StoreFailure) { store = try RegistryDatabase(path) } catch { throw Self.unusable(path, error) }
     try file.noteMade(now: SystemClock().wall())
     if try PinRule.judge(settings, in: store, path) { unpublished = settings }
+    let ended: [KeyIdentifier]
+    do throws(CallFailure) {
+      ended = try store.attestedKeys(among: keys.revokedKeys)
+    } catch {
+      throw Self.unusable(path, error.ofStore)
+    }
     do throws(StoreFailure) {
-      let ended = try store.attestedKeys(among: keys.revokedKeys)
       let door = DeviceDoor(level: settings.doorLevel, log: log)
       let registry = try Registry(
         store, settings: settings, clock: SystemClock(), entropy: KernelEntropy(), listener: door)

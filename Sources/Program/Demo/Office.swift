@@ -20,7 +20,7 @@ final class Office {
     pins = [try PublicKeyPin.ofCertificate(inPEM: certificatePEM.span)]
     let door = DeviceDoor(level: .bare, log: log)
     let registry = try Registry(
-      try SQLiteStore(folder + "/devices.db"), settings: Self.settings("https://localhost", pins),
+      try RegistryDatabase(folder + "/devices.db"), settings: Self.settings("https://localhost", pins),
       clock: SystemClock(), entropy: KernelEntropy(), listener: door)
     devices = Devices(registry: registry, door: door)
     try registry.begin()

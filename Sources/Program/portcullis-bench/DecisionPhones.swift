@@ -19,11 +19,11 @@ enum DecisionPhones {
     let settings = RegistrySettings(publicURL: publicURL)
     // It names itself, and has a key for tokens, once it was there.
     let registry = try Registry(
-      SQLiteStore(database), settings: settings, clock: SystemClock(), entropy: KernelEntropy(),
+      RegistryDatabase(database), settings: settings, clock: SystemClock(), entropy: KernelEntropy(),
       listener: Nobody())
     try registry.begin()
     registry.stop()
-    let store = try SQLiteStore(database)
+    let store = try RegistryDatabase(database)
     defer { store.close() }
     let now = SystemClock().wall()
     let verifier = P256Verifier()
@@ -50,7 +50,7 @@ enum DecisionPhones {
     func note(_ event: RegistryEvent) {}
   }
 
-  private static func insertService(into store: SQLiteStore, at now: UnixTime) throws {
+  private static func insertService(into store: RegistryDatabase, at now: UnixTime) throws {
     guard let name = ServiceName("mud") else { throw Broken("no name") }
     try store.insert(
       ServiceRecord(

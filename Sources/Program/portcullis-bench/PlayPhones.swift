@@ -14,7 +14,7 @@ enum PlayPhones {
   /// Active phones that nothing vouches for yet.
   /// - Parameter path: of a file with each one's id and device key, for `attest`.
   static func make(folder: String, count: Int, path: String) throws -> Report {
-    let store = try SQLiteStore("\(folder)/devices.db")
+    let store = try RegistryDatabase("\(folder)/devices.db")
     defer { store.close() }
     let (now, verifier) = (SystemClock().wall(), P256Verifier())
     var text = ""

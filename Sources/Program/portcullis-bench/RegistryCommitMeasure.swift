@@ -19,11 +19,7 @@ enum RegistryCommitMeasure {
     let number: Int
 
     func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-      do throws(StoreFailure) {
-        try desk.store.setValue("bench \(number % 64)", Array("\(number)".utf8))
-      } catch {
-        throw .store(error)
-      }
+      try desk.store.setValue("bench \(number % 64)", Array("\(number)".utf8))
       try desk.record(.init("bench"), .count(number))
       return .reply(.answered([]))
     }
@@ -36,7 +32,7 @@ enum RegistryCommitMeasure {
 
   static func run(folder: String, seconds: Double) throws -> Report {
     let registry = try Registry(
-      SQLiteStore("\(folder)/commits.db"), settings: RegistrySettings(publicURL: "https://gate.example"),
+      RegistryDatabase("\(folder)/commits.db"), settings: RegistrySettings(publicURL: "https://gate.example"),
       clock: SystemClock(), entropy: KernelEntropy(), listener: Deaf())
     try registry.begin()
     defer { registry.stop() }

@@ -25,7 +25,7 @@ enum RegistryMeasure {
 
   static func make(folder: String, rows: Int) throws -> Report {
     let path = path(in: folder)
-    let store = try SQLiteStore(path)
+    let store = try RegistryDatabase(path)
     store.close()
     let empty = try fileSize(path)
     let devices = try fill(path, rows) { desk, number in _ = try insertDevice(number, desk) }
@@ -43,7 +43,7 @@ enum RegistryMeasure {
 
   /// Of phones whose second certificate is their own and the others those of a thousand, which take the most.
   private static func androidBytes(_ path: String, _ rows: Int) throws -> Double {
-    try SQLiteStore(path).close()
+    try RegistryDatabase(path).close()
     let empty = try fileSize(path)
     let count = try fill(path, rows) { desk, number in
       let id = try insertDevice(number, desk, platform: .android)
@@ -61,7 +61,7 @@ enum RegistryMeasure {
   private static func fill(
     _ path: String, _ rows: Int, _ body: (inout Desk, Int) throws -> Void
   ) throws -> Int {
-    let store = try SQLiteStore(path)
+    let store = try RegistryDatabase(path)
     let verifier = P256Verifier()
     var desk = Desk(
       store: store, now: now, entropy: KernelEntropy(), settings: settings,
@@ -134,7 +134,7 @@ enum RegistryMeasure {
   }
 
   private static func devicesSQL(_ from: Int, _ to: Int) -> [String] {
-    let names = SQLiteStore.deviceColumns
+    let names = RegistryDatabase.deviceColumns
     let values = names.split { $0 == "," || $0 == " " }.map { name in
       switch name {
       case "id": "randomblob(16)"
@@ -197,7 +197,8 @@ enum RegistryMeasure {
     let log = GateLog(sink: Nowhere())
     let door = DeviceDoor(level: .appAttested, log: log)
     let registry = try Registry(
-      SQLiteStore(path), settings: settings, clock: SystemClock(), entropy: KernelEntropy(), listener: door)
+      RegistryDatabase(path), settings: settings, clock: SystemClock(), entropy: KernelEntropy(),
+      listener: door)
     try registry.begin()
     let taken = try Memory.residentBytes() - before
     registry.stop()
@@ -229,7 +230,8 @@ enum RegistryMeasure {
       let door = Door()
       let clock = WallClock()
       let registry = try Registry(
-        SQLiteStore(path), settings: settings, clock: SystemClock(), entropy: KernelEntropy(), listener: door)
+        RegistryDatabase(path), settings: settings, clock: SystemClock(), entropy: KernelEntropy(),
+        listener: door)
       try registry.begin()
       best = min(best, clock.seconds)
       devices = door.devices.withLock { devices, _ in devices.count }
@@ -240,7 +242,7 @@ enum RegistryMeasure {
 
   /// Each one timed by itself, of those with keys of their own; the second time that they are asked for.
   private static func lookups(_ path: String) throws -> (median: Double, p99: Double) {
-    let store = try SQLiteStore(path)
+    let store = try RegistryDatabase(path)
     defer { store.close() }
     let known = try store.devices(of: nil, in: nil, after: nil, limit: real).map(\.id).shuffled()
     let clock = SystemClock()

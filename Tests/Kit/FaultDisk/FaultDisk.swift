@@ -1,6 +1,7 @@
 /// A disk in memory for SQLite that fails on request and loses power (CFaultDisk).
 internal import CFaultDisk
-package import SQLite
+package import SQL
+internal import SQLite
 internal import Synchronization
 
 /// All that a test asks of it is safe from any thread. It has to outlive the connections to its files.
@@ -21,7 +22,7 @@ internal import Synchronization
   private nonisolated(unsafe) let disk: OpaquePointer
   private static let count = Atomic<Int>(0)
 
-  package init(seed: UInt64) throws(SQLiteError) {
+  package init(seed: UInt64) throws(SQLError) {
     // Registering one would make SQLite start with what it was told by then.
     try SQLiteLibrary.start()
     name = "fault-\(Self.count.add(1, ordering: .relaxed).newValue)"

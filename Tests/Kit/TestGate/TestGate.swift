@@ -53,7 +53,7 @@ package final class TestGate {
       settings.pins = [try PublicKeyPin.ofCertificate(inPEM: Array(certificate.certificate.pem.utf8).span)]
       let door = DeviceDoor(log: log)
       let registry = try Registry(
-        SQLiteStore(folder.file("devices.db")), settings: settings, clock: SystemClock(),
+        RegistryDatabase(folder.file("devices.db")), settings: settings, clock: SystemClock(),
         entropy: KernelEntropy(), listener: door)
       devices = Gateway.Devices(registry: registry, door: door)
       try registry.begin()

@@ -69,9 +69,7 @@ struct ListAllApprovals: RegistryCall {
 
   func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     try desk.endOverdueApprovals()
-    let found = try desk.storing { (store) throws(StoreFailure) in
-      try store.approvals(in: state, limit: ApprovalLimits.shown)
-    }
+    let found = try desk.store.approvals(in: state, limit: ApprovalLimits.shown)
     let services = try desk.serviceNames()
     var writer = JSONWriter()
     writer.beginArray()
@@ -123,7 +121,7 @@ struct ListBars: RegistryCall {
 
   func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     try desk.requireOperator()
-    let bars = try desk.storing { (store) throws(StoreFailure) in try store.bars() }
+    let bars = try desk.store.bars()
     let services = try desk.serviceNames()
     var writer = JSONWriter()
     writer.beginArray()
@@ -167,12 +165,9 @@ struct LiftBar: RegistryCall {
     // Of a revoked service too, and of one that had the name before.
     let services = try desk.serviceNames()
     if let requester { try desk.requireAnother(than: requester) }
-    let isLifted = try desk.storing { (store) throws(StoreFailure) in
-      var isLifted = false
-      for id in services.ids(named: service) {
-        if try store.deleteBar(of: requester, of: id, for: subject) { isLifted = true }
-      }
-      return isLifted
+    var isLifted = false
+    for id in services.ids(named: service) {
+      if try desk.store.deleteBar(of: requester, of: id, for: subject) { isLifted = true }
     }
     guard isLifted else { throw .refused(.notFound, "approval_bar") }
     let whose = requester.map { [AuditEntry.Member.barRequester($0)] } ?? []
@@ -183,7 +178,7 @@ struct LiftBar: RegistryCall {
 
 extension Desk {
   func serviceNames() throws(CallFailure) -> ServiceNames {
-    ServiceNames(services: try storing { (store) throws(StoreFailure) in try store.services() })
+    ServiceNames(services: try store.services())
   }
 }
 

@@ -10,15 +10,13 @@ struct ApprovalUpkeep: Upkeep {
     try desk.endOverdueApprovals(limit: Self.batch)
     let kept = UnixSeconds(desk.now) + -(desk.settings.retention.wholeMilliseconds / 1000)
     let whole = UnixSeconds(desk.now) + -ApprovalLimits.whole
-    let (thrown, shortened) = try desk.storing { (store) throws(StoreFailure) in
-      (
-        try store.deleteApprovals(endedBefore: kept, limit: Self.batch),
-        try store.shortenApprovals(endedBefore: whole, limit: Self.batch)
-      )
-    }
+    let (thrown, shortened) = (
+      try desk.store.deleteApprovals(endedBefore: kept, limit: Self.batch),
+      try desk.store.shortenApprovals(endedBefore: whole, limit: Self.batch)
+    )
     if thrown > 0 || shortened > 0 { desk.announce(.erased) }
     if thrown == Self.batch || shortened == Self.batch { return desk.now }
-    let next = try desk.storing { (store) throws(StoreFailure) in try store.nextExpiry() }
+    let next = try desk.store.nextExpiry()
     return next.map { UnixTime($0) }
   }
 

@@ -32,9 +32,7 @@ package struct BrowseApprovals: AnsweringCall {
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     try desk.endOverdueApprovals()
-    let found = try desk.storing { (store) throws(StoreFailure) in
-      try store.approvals(arePending: arePending, after: after, limit: limit)
-    }
+    let found = try desk.store.approvals(arePending: arePending, after: after, limit: limit)
     var shown: [ApprovalStanding] = []
     for approval in found where desk.maySee(approval) { shown.append(try desk.standing(ofRow: approval)) }
     return .reply(.value(shown))
@@ -55,7 +53,7 @@ package struct LookAtApproval: AnsweringCall {
     }
     var votes: [ApprovalLook.CastVote] = []
     for vote in try desk.votes(on: found) {
-      let device = try desk.storing { (store) throws(StoreFailure) in try store.device(vote.device) }
+      let device = try desk.store.device(vote.device)
       votes.append(ApprovalLook.CastVote(vote: vote, deviceName: device?.name))
     }
     let lease = try desk.lease(of: found).map { lease in

@@ -43,10 +43,8 @@ package struct DecideApproval: RegistryCall {
     guard approval.isIssued(vote.matchCode) || vote.decision != .approve else {
       return .reply(.refused(try desk.countWrongCode(of: voter, on: &approval)))
     }
-    try desk.storing { (store) throws(StoreFailure) in
-      try store.insert(record, on: approval.id)
-      try store.close(approval.id, for: voter.id)
-    }
+    try desk.store.insert(record, on: approval.id)
+    try desk.store.close(approval.id, for: voter.id)
     try desk.announceOpen(for: voter, isNews: false)
     switch vote.decision {
     case .approve: try desk.settle(&approval, votes + [record], voter: voter)
@@ -103,7 +101,7 @@ extension Desk {
     of device: DeviceRecord, on approval: inout ApprovalRecord
   ) throws(CallFailure) -> RegistryRefusal {
     let id = approval.id
-    let tries = try storing { (store) throws(StoreFailure) in try store.countTry(of: device.id, on: id) }
+    let tries = try store.countTry(of: device.id, on: id)
     try record(.approvalCodeWrong, approval.audited + [.device(device.id), .count(tries)])
     if tries >= ApprovalLimits.wrongCodes { try end(&approval, as: .denied) }
     return RegistryRefusal(.codeRejected, "approval_code")
@@ -112,7 +110,7 @@ extension Desk {
   fileprivate mutating func bar(_ approval: ApprovalRecord, for subject: Subject) throws(CallFailure) {
     let bar = BarRecord(
       service: approval.service, requester: approval.requester, subject: subject, at: UnixSeconds(now))
-    try storing { (store) throws(StoreFailure) in try store.insert(bar) }
+    try store.insert(bar)
     try record(.requesterBarred, [.approval(approval.id), .subject(subject)])
     if let service = approval.service { try countReport(of: service, by: subject) }
   }
@@ -120,15 +118,12 @@ extension Desk {
   /// A service invents its requesters: what is reported again and again is the service.
   private mutating func countReport(of service: ServiceID, by subject: Subject) throws(CallFailure) {
     let now = UnixSeconds(now)
-    let count = try storing { (store) throws(StoreFailure) in
-      try store.countReport(of: service, by: subject, at: now, since: now + -ApprovalLimits.reportsCount)
-    }
+    let count = try store.countReport(
+      of: service, by: subject, at: now, since: now + -ApprovalLimits.reportsCount)
     guard count >= ApprovalLimits.reportsThatBar else { return }
-    let bars = try storing { (store) throws(StoreFailure) in try store.bars(of: service, for: subject) }
+    let bars = try store.bars(of: service, for: subject)
     if bars.contains(where: { $0.requester == nil }) { return }
-    try storing { (store) throws(StoreFailure) in
-      try store.insert(BarRecord(service: service, requester: nil, subject: subject, at: now))
-    }
+    try store.insert(BarRecord(service: service, requester: nil, subject: subject, at: now))
     try record(.serviceBarred, [.service(service), .subject(subject), .count(count)])
     let name = try serviceNames().name(of: service)
     announce(.serviceBarred(name, reports: count))

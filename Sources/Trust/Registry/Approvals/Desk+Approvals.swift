@@ -11,7 +11,7 @@ extension Desk {
 
   /// As it stands; one whose time is over has ended.
   mutating func approval(_ id: ApprovalID) throws(CallFailure) -> ApprovalRecord? {
-    let found = try storing { (store) throws(StoreFailure) in try store.approval(id) }
+    let found = try store.approval(id)
     guard var found else { return nil }
     if found.state == .pending, found.expiresAt <= UnixSeconds(now) { try end(&found, as: .expired) }
     return found
@@ -21,7 +21,7 @@ extension Desk {
   mutating func approval(
     _ id: ApprovalID, shownTo device: DeviceRecord
   ) throws(CallFailure) -> ApprovalRecord {
-    let isPut = try storing { (store) throws(StoreFailure) in try store.isPut(id, to: device.id) }
+    let isPut = try store.isPut(id, to: device.id)
     guard isPut, let found = try approval(id),
       device.isApprover(found.terms, of: found.subject, requesters: found.requesters)
     else {
@@ -31,11 +31,11 @@ extension Desk {
   }
 
   func votes(on approval: ApprovalRecord) throws(CallFailure) -> [VoteRecord] {
-    try storing { (store) throws(StoreFailure) in try store.votes(on: approval.id) }
+    try store.votes(on: approval.id)
   }
 
   func lease(of approval: ApprovalRecord) throws(CallFailure) -> LeaseRecord? {
-    try storing { (store) throws(StoreFailure) in try store.lease(of: approval.id) }
+    try store.lease(of: approval.id)
   }
 
   func votesNeeded(for approval: ApprovalRecord) throws(CallFailure) -> Int {
@@ -53,9 +53,7 @@ extension Desk {
     var subjects: [Subject] = []
     let requesters = approval.requesters
     for vote in votes where vote.vote.decision == .approve {
-      let device = try storing { (store) throws(StoreFailure) in
-        vote.device == voter?.id ? voter : try store.device(vote.device)
-      }
+      let device = vote.device == voter?.id ? voter : try store.device(vote.device)
       guard let device, device.subject == vote.subject, device.keys.approval?.point == vote.key,
         device.canDecide(approval.terms),
         device.isApprover(approval.terms, of: approval.subject, requesters: requesters)
@@ -85,7 +83,7 @@ extension Desk {
     let record = LeaseRecord(
       id: LeaseID(random: entropy), approval: approval.id,
       expiresAt: UnixSeconds(now) + Int64(lease.seconds), usesLeft: lease.uses)
-    try storing { (store) throws(StoreFailure) in try store.insert(record) }
+    try store.insert(record)
   }
 
   /// A request ends once: it has to be pending.
@@ -103,14 +101,11 @@ extension Desk {
     } else if !isTold {
       try record(.approvalEnded, row)
     }
-    let devices = try storing { (store) throws(StoreFailure) in
-      let devices = try store.devices(of: ended.id)
-      try store.update(ended)
-      try store.close(ended.id, for: nil)
-      return devices
-    }
+    let devices = try store.devices(of: ended.id)
+    try store.update(ended)
+    try store.close(ended.id, for: nil)
     for id in devices {
-      let device = try storing { (store) throws(StoreFailure) in try store.device(id) }
+      let device = try store.device(id)
       if let device { try announceOpen(for: device, isNews: false) }
     }
     announce(.wake(.approval(ended.id)))
@@ -118,7 +113,7 @@ extension Desk {
 
   /// How many wait for the device's vote now.
   mutating func announceOpen(for device: DeviceRecord, isNews: Bool = true) throws(CallFailure) {
-    let count = try storing { (store) throws(StoreFailure) in try store.countOpen(for: device.id) }
+    let count = try store.countOpen(for: device.id)
     announce(.approvalsOpen(device.id, attestedBy: device.attestedKey, count: count))
     if isNews { announce(.wake(.approvals(of: device.id))) }
   }
@@ -126,24 +121,20 @@ extension Desk {
   /// Those whose time is over; some at a time, as there may be many.
   mutating func endOverdueApprovals(limit: Int = 16) throws(CallFailure) {
     let time = UnixSeconds(now)
-    let overdue = try storing { (store) throws(StoreFailure) in
-      try store.overdueApprovals(at: time, limit: limit)
-    }
+    let overdue = try store.overdueApprovals(at: time, limit: limit)
     for id in overdue { try end(id, as: .expired) }
   }
 
   /// All that is open, with the leases that hold.
   mutating func endAllApprovals() throws(CallFailure) {
     let time = UnixSeconds(now)
-    let open = try storing { (store) throws(StoreFailure) in
-      try store.endAllLeases(at: time)
-      return try store.overdueApprovals(at: UnixSeconds(UnixTime(milliseconds: .max)), limit: .max)
-    }
+    try store.endAllLeases(at: time)
+    let open = try store.overdueApprovals(at: UnixSeconds(UnixTime(milliseconds: .max)), limit: .max)
     for id in open { try end(id, as: .expired) }
   }
 
   private mutating func end(_ id: ApprovalID, as state: ApprovalRecord.State) throws(CallFailure) {
-    let found = try storing { (store) throws(StoreFailure) in try store.approval(id) }
+    let found = try store.approval(id)
     guard var found, found.state == .pending else { return }
     try end(&found, as: state)
   }
@@ -153,38 +144,32 @@ extension Desk {
   /// The device is revoked: its votes on what is open are none, leases that rest on its votes end, and requests that
   /// nobody is left for are cancelled. Its one-time codes are none either.
   mutating func withdrawVotes(of device: DeviceID) throws(CallFailure) {
-    try storing { (store) throws(StoreFailure) in try store.withdrawChallenges(from: device) }
+    try store.withdrawChallenges(from: device)
     let time = UnixSeconds(now)
-    let open = try storing { (store) throws(StoreFailure) in
-      try store.endLeases(of: device, at: time)
-      let open = try store.openApprovals(putTo: device)
-      try store.deleteOpenVotes(of: device)
-      for id in open { try store.close(id, for: device) }
-      return open
-    }
+    try store.endLeases(of: device, at: time)
+    let open = try store.openApprovals(putTo: device)
+    try store.deleteOpenVotes(of: device)
+    for id in open { try store.close(id, for: device) }
     try cancelUnmet(open)
-    let known = try storing { (store) throws(StoreFailure) in try store.device(device) }
+    let known = try store.device(device)
     if let known { try announceOpen(for: known) }
   }
 
   /// The device has other keys: what it said by the old ones of what is open is said no more, and it is asked again. What
   /// the new ones are not enough for, and nobody else can decide, is cancelled. A lease stays: the device is the same one.
   mutating func askAgain(_ device: DeviceRecord) throws(CallFailure) {
-    let open = try storing { (store) throws(StoreFailure) in
-      let open = try store.openApprovals(putTo: device.id)
-      for id in open where try store.votes(on: id).contains(where: { $0.device == device.id }) {
-        try store.open(id, for: device.id)
-      }
-      try store.deleteOpenVotes(of: device.id)
-      return open
+    let open = try store.openApprovals(putTo: device.id)
+    for id in open where try store.votes(on: id).contains(where: { $0.device == device.id }) {
+      try store.open(id, for: device.id)
     }
+    try store.deleteOpenVotes(of: device.id)
     try cancelUnmet(open)
     if !open.isEmpty { try announceOpen(for: device) }
   }
 
   private mutating func cancelUnmet(_ approvals: [ApprovalID]) throws(CallFailure) {
     for id in approvals {
-      let found = try storing { (store) throws(StoreFailure) in try store.approval(id) }
+      let found = try store.approval(id)
       guard var found, found.state == .pending, try !canBeMet(found) else { continue }
       found.lacksDevices = true
       try end(&found, as: .cancelled)
@@ -196,9 +181,9 @@ extension Desk {
     guard approval.terms.factors.contains(.device) else { return true }
     var subjects = try counted(votes(on: approval), on: approval)
     let requesters = approval.requesters
-    let devices = try storing { (store) throws(StoreFailure) in try store.devices(of: approval.id) }
+    let devices = try store.devices(of: approval.id)
     for id in devices {
-      let device = try storing { (store) throws(StoreFailure) in try store.device(id) }
+      let device = try store.device(id)
       if let device, device.canDecide(approval.terms), let subject = device.subject,
         device.isApprover(approval.terms, of: approval.subject, requesters: requesters)
       {
@@ -211,10 +196,8 @@ extension Desk {
   /// The service is revoked.
   mutating func endApprovals(of service: ServiceRecord) throws(CallFailure) {
     let time = UnixSeconds(now)
-    let open = try storing { (store) throws(StoreFailure) in
-      try store.endLeases(of: service.id, at: time)
-      return try store.openApprovals(of: service.id)
-    }
+    try store.endLeases(of: service.id, at: time)
+    let open = try store.openApprovals(of: service.id)
     for id in open { try end(id, as: .cancelled) }
   }
 }
@@ -222,9 +205,9 @@ extension Desk {
 extension Desk {
   /// Requests that name the subject, open ones as cancelled, and what it has reported.
   mutating func forgetApprovals(of subject: Subject) throws(CallFailure) {
-    let open = try storing { (store) throws(StoreFailure) in try store.openApprovals(about: subject) }
+    let open = try store.openApprovals(about: subject)
     for id in open { try end(id, as: .cancelled) }
-    try storing { (store) throws(StoreFailure) in try store.deleteApprovals(of: subject) }
+    try store.deleteApprovals(of: subject)
   }
 }
 

@@ -102,7 +102,7 @@ extension Desk {
         found.bar = step
         continue
       }
-      let devices = try storing { (store) throws(StoreFailure) in try store.activeDevices(of: name) }
+      let devices = try store.activeDevices(of: name)
       for device in devices {
         if !device.canDecide(terms) {
           if found.looking.count < ApprovalLimits.devices { found.looking.append(device) }
@@ -132,12 +132,10 @@ extension Desk {
   ) throws(CallFailure) -> String? {
     // Who asks at the host is known to the kernel, and has a share of his own.
     let requester = asker.service == nil ? request.requester.id : nil
-    let (own, all) = try storing { (store) throws(StoreFailure) in
-      (
-        try store.countOpen(for: device.id, of: asker.service, requester: requester),
-        try store.countOpen(for: device.id)
-      )
-    }
+    let (own, all) = (
+      try store.countOpen(for: device.id, of: asker.service, requester: requester),
+      try store.countOpen(for: device.id)
+    )
     if own >= ApprovalLimits.openOfServiceForDevice { return "approval_open_of_service" }
     return own > 0 && all >= ApprovalLimits.openForDevice ? "approval_open_for_device" : nil
   }
@@ -146,7 +144,7 @@ extension Desk {
   private func bar(
     of requester: String, _ service: ServiceID?, for subject: Subject
   ) throws(CallFailure) -> String? {
-    let bars = try storing { (store) throws(StoreFailure) in try store.bars(of: service, for: subject) }
+    let bars = try store.bars(of: service, for: subject)
     if bars.contains(where: { $0.requester == nil }) { return "approval_bar_of_service" }
     return bars.contains { $0.requester?.looksLike(requester) == true } ? "approval_bar" : nil
   }
@@ -186,9 +184,7 @@ extension Desk {
     for pattern in approvers.narrowest {
       var last: Subject?
       while looked < ApprovalLimits.subjects {
-        let page = try storing { (store) throws(StoreFailure) in
-          try store.subjects(beginningWith: pattern.prefix, after: last, limit: 256)
-        }
+        let page = try store.subjects(beginningWith: pattern.prefix, after: last, limit: 256)
         found.formUnion(page.filter { pattern.matches(Array($0.name.utf8)) })
         looked += page.count
         guard page.count == 256 else { break }

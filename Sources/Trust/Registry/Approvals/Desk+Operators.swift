@@ -65,7 +65,7 @@ extension Desk {
     guard approval.operatorUser == nil else { throw .refused(.alreadyVoted, "approval_operator") }
     approval.operatorUser = user
     let changed = approval
-    try storing { (store) throws(StoreFailure) in try store.update(changed) }
+    try store.update(changed)
     try settle(&approval, try votes(on: approval))
     try record(.approvalConfirmed, approval.audited + [.decision(.approve), approval.standing])
   }

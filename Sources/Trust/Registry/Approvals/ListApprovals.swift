@@ -18,11 +18,9 @@ package struct ListApprovals: RegistryCall {
     try desk.endOverdueApprovals()
     // The place behind which the phone has seen nothing.
     var place = cursor?.place(for: device) ?? 0
-    let items = try desk.storing { (store) throws(StoreFailure) in
-      // From another life of the store.
-      if place > 0, try place > store.lastPlace() { place = 0 }
-      return try store.openApprovals(for: device.id, after: place)
-    }
+    // From another life of the store.
+    if place > 0, try place > desk.store.lastPlace() { place = 0 }
+    let items = try desk.store.openApprovals(for: device.id, after: place)
     let time = UnixSeconds(desk.now)
     let shown = items.filter {
       $0.approval.expiresAt > time

@@ -86,9 +86,7 @@ extension Desk {
     try endOverdueApprovals()
     if let known = try known(request, by: asker) { return .created(known.receipt) }
     let terms = try terms(of: request)
-    let open = try storing { (store) throws(StoreFailure) in
-      try store.countOpen(of: asker.service, requester: request.requester.id)
-    }
+    let open = try store.countOpen(of: asker.service, requester: request.requester.id)
     guard open < ApprovalLimits.openOfRequester else {
       throw .refused(.tooManyOpen, "approval_open_of_requester")
     }
@@ -106,7 +104,7 @@ extension Desk {
         for: request, terms, by: asker, requesters: request.requester.names(of: asker.user)) : []
     let approval = try approval(request, by: asker, terms)
     try leave(approval.summary.count, by: asker.service)
-    try storing { (store) throws(StoreFailure) in try store.insert(approval, for: devices.map(\.id)) }
+    try store.insert(approval, for: devices.map(\.id))
     let service = approval.service.map { [AuditEntry.Member.service($0)] } ?? []
     try record(.approvalAsked, approval.audited + service + [.summary(approval.summaryHash)])
     for device in devices { try announceOpen(for: device) }
@@ -118,9 +116,7 @@ extension Desk {
   private func known(_ request: ApprovalRequest, by asker: Asker) throws(CallFailure) -> ApprovalRecord? {
     guard let key = request.idempotencyKey, let service = asker.service else { return nil }
     let since = UnixSeconds(now) + -ApprovalLimits.idempotency
-    let found = try storing { (store) throws(StoreFailure) in
-      try store.approval(of: service, key: key, since: since)
-    }
+    let found = try store.approval(of: service, key: key, since: since)
     guard let found else { return nil }
     guard found.idempotency?.asked == request.hash else {
       throw .refused(.idempotencyConflict, "approval_idempotency_key")

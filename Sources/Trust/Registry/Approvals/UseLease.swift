@@ -24,18 +24,14 @@ package struct UseLease: RegistryCall {
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     var (lease, approval) = try desk.lease(lease, bearer: token)
     guard fits(approval) else { throw .refused(.leaseMismatch, "lease_operation") }
-    let known = try desk.storing { (store) throws(StoreFailure) in
-      try store.usesLeft(after: use, of: lease.id)
-    }
+    let known = try desk.store.usesLeft(after: use, of: lease.id)
     if let known { return .reply(.answered(Self.json(known))) }
     guard !lease.isOver(at: UnixSeconds(desk.now)) else { throw .refused(.leaseEnded, "lease_end") }
     guard lease.usesLeft > 0 else { throw .refused(.leaseExhausted, "lease_uses") }
     lease.usesLeft -= 1
     let used = lease
-    try desk.storing { (store) throws(StoreFailure) in
-      try store.update(used)
-      try store.insert(use: use, of: used.id, usesLeft: used.usesLeft)
-    }
+    try desk.store.update(used)
+    try desk.store.insert(use: use, of: used.id, usesLeft: used.usesLeft)
     try desk.record(.leaseUsed, .lease(used.id), .approval(used.approval), .count(used.usesLeft))
     return .reply(.answered(Self.json(used.usesLeft)))
   }
@@ -74,7 +70,7 @@ package struct EndLease: RegistryCall {
     guard !lease.isOver(at: now) else { throw .refused(.leaseEnded, "lease_end") }
     lease.endedAt = now
     let ended = lease
-    try desk.storing { (store) throws(StoreFailure) in try store.update(ended) }
+    try desk.store.update(ended)
     try desk.record(.leaseEnded, .lease(ended.id), .approval(ended.approval))
     return .reply(.answered(UseLease.json(0)))
   }
@@ -86,11 +82,9 @@ extension Desk {
     _ id: LeaseID, bearer token: String
   ) throws(CallFailure) -> (LeaseRecord, ApprovalRecord) {
     let service = try service(bearer: token, scope: .approvals)
-    let found = try storing { (store) throws(StoreFailure) in
-      let lease = try store.lease(id)
-      return (lease, try lease.flatMap { (lease) throws(StoreFailure) in try store.approval(lease.approval) })
-    }
-    guard let lease = found.0, let approval = found.1, approval.service == service.id else {
+    guard let lease = try store.lease(id), let approval = try store.approval(lease.approval),
+      approval.service == service.id
+    else {
       throw .refused(.notFound, "lease_id")
     }
     return (lease, approval)

@@ -18,20 +18,17 @@ package struct WaitingForOperators: AnsweringCall {
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     let now = desk.now
-    let requests = try desk.storing { (store) throws(StoreFailure) in
-      try store.approvals(arePending: true, after: nil, limit: Self.most)
-    }
-    let pairings = try desk.storing { (store) throws(StoreFailure) in
-      try store.openPairings(of: nil, endingBy: UnixTime(milliseconds: .max), limit: Self.most)
-        .filter { $0.state == .revealed && $0.expiresAt > now }
-        .map { pairing throws(StoreFailure) in
-          OperatorsQueue.Phone(
-            device: pairing.answer?.device,
-            name: try pairing.answer.map { answer throws(StoreFailure) in
-              try store.device(answer.device)?.name
-            } ?? nil, subject: pairing.subject, expiresAt: pairing.expiresAt)
-        }
-    }
+    let store = desk.store
+    let requests = try store.approvals(arePending: true, after: nil, limit: Self.most)
+    let pairings = try store.openPairings(of: nil, endingBy: UnixTime(milliseconds: .max), limit: Self.most)
+      .filter { $0.state == .revealed && $0.expiresAt > now }
+      .map { pairing throws(CallFailure) in
+        OperatorsQueue.Phone(
+          device: pairing.answer?.device,
+          name: try pairing.answer.map { answer throws(CallFailure) in
+            try store.device(answer.device)?.name
+          } ?? nil, subject: pairing.subject, expiresAt: pairing.expiresAt)
+      }
     return .reply(
       .value(
         OperatorsQueue(

@@ -36,9 +36,7 @@ package struct ReadAudit: AnsweringCall {
   }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let rows = try desk.storing { store throws(StoreFailure) in
-      try store.auditRows(after: after, limit: limit)
-    }
+    let rows = try desk.store.auditRows(after: after, limit: limit)
     return .reply(.value(AuditRows(rows: rows, form: form)))
   }
 }
@@ -117,12 +115,10 @@ package struct VerifyAudit: AnsweringCall {
       verifier = begun
     } else {
       guard try isHeadSigned(desk) else { return answer(.signature, nil) }
-      let beginning = try desk.storing { store throws(StoreFailure) in try store.auditBeginning() }
+      let beginning = try desk.store.auditBeginning()
       verifier = AuditVerifier(from: beginning, through: head?.end)
     }
-    let rows = try desk.storing { store throws(StoreFailure) in
-      try store.auditRows(after: verifier.end.sequence, limit: Self.piece)
-    }
+    let rows = try desk.store.auditRows(after: verifier.end.sequence, limit: Self.piece)
     do throws(AuditVerifier.Fault) {
       for row in rows { try verifier.follow(row) }
       if rows.count < Self.piece {
@@ -140,7 +136,7 @@ package struct VerifyAudit: AnsweringCall {
   private func isHeadSigned(_ desk: Desk) throws(CallFailure) -> Bool {
     guard let head else { return true }
     guard let thumbprint = KeyThumbprint(head.keyID) else { return false }
-    let point = try desk.storing { store throws(StoreFailure) in try store.tokenKey(thumbprint) }
+    let point = try desk.store.tokenKey(thumbprint)
     guard let point else { return false }
     return head.isSigned(by: point, of: desk.server, desk.verifier)
   }
@@ -168,13 +164,11 @@ struct PruneAudit: RegistryCall {
   func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     var next = self
     if last == nil {
-      next.last = try desk.storing { store throws(StoreFailure) in try store.auditEnd(before: before) }
+      next.last = try desk.store.auditEnd(before: before)
       if let found = next.last { try desk.record(.pruned, [.number("before", before)] + found.named) }
     }
     guard let last = next.last else { return .reply(answer) }
-    let thrown = try desk.storing { store throws(StoreFailure) in
-      try store.pruneAudit(through: last.sequence, limit: Self.piece)
-    }
+    let thrown = try desk.store.pruneAudit(through: last.sequence, limit: Self.piece)
     next.count += thrown
     if thrown == Self.piece { return .goOn(next) }
     desk.announce(.erased)

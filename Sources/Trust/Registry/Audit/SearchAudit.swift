@@ -51,9 +51,7 @@ package struct SearchAudit: AnsweringCall {
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     var next = self
-    let rows = try desk.storing { store throws(StoreFailure) in
-      try store.auditRows(before: before, limit: Self.piece)
-    }
+    let rows = try desk.store.auditRows(before: before, limit: Self.piece)
     if looked == 0 { next.events = Set(rows.compactMap(Self.event)) }
     for row in rows {
       // The registry's clock never goes back: all that is before this one is older still.

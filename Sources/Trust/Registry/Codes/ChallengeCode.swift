@@ -36,7 +36,7 @@ package struct ChallengeCode: RegistryCall {
     let (holder, devices) = try devices(service, desk)
     try desk.requireUnlocked(holder)
     try desk.endOverdueCodes(at: desk.now)
-    let open = try desk.storing { (store) throws(StoreFailure) in try store.countOpenChallenges(of: holder) }
+    let open = try desk.store.countOpenChallenges(of: holder)
     guard open < CodeLimits.openOfHolder else { throw .refused(.tooManyOpen, "code_challenges_open") }
     guard !devices.isEmpty else { throw .refused(.noDevice, "code_devices") }
     try desk.leave(text.utf8.count, by: service.id)
@@ -44,7 +44,7 @@ package struct ChallengeCode: RegistryCall {
       id: CodeChallengeID(random: desk.entropy), service: service.id, holder: holder, login: login,
       text: text, createdAt: desk.now, expiresAt: desk.now.adding(CodeLimits.challengeLife))
     let nonces = devices.map { ($0.id, Bytes32.random(desk.entropy)) }
-    try desk.storing { (store) throws(StoreFailure) in try store.insert(challenge, nonces: nonces) }
+    try desk.store.insert(challenge, nonces: nonces)
     try desk.record(.codeAsked, challenge.audited)
     for device in devices {
       desk.announce(.codeWanted(device.id, attestedBy: device.attestedKey))
@@ -64,12 +64,10 @@ package struct ChallengeCode: RegistryCall {
     switch whom {
     case .subject(let subject):
       guard service.mayName(subject) else { throw .refused(.scopeMissing, "service_subject") }
-      let devices = try desk.storing { (store) throws(StoreFailure) in
-        try store.activeDevices(of: subject)
-      }
+      let devices = try desk.store.activeDevices(of: subject)
       return (.subject(subject), devices)
     case .device(let id):
-      let found = try desk.storing { (store) throws(StoreFailure) in try store.device(id) }
+      let found = try desk.store.device(id)
       // Another's is not there.
       guard let device = found, device.subject.map(service.mayName) ?? true else {
         throw .refused(.notFound, "code_device")

@@ -8,12 +8,10 @@ struct CodeUpkeep: Upkeep {
     let now = desk.now
     let ended = try desk.endOverdueCodes(at: now, limit: Self.batch)
     let kept = UnixTime(milliseconds: now.milliseconds - desk.settings.retention.wholeMilliseconds)
-    let thrown = try desk.storing { (store) throws(StoreFailure) in
-      try store.deleteChallenges(endedBefore: kept, limit: Self.batch)
-    }
+    let thrown = try desk.store.deleteChallenges(endedBefore: kept, limit: Self.batch)
     if thrown > 0 { desk.announce(.erased) }
     if ended == Self.batch || thrown == Self.batch { return now }
-    return try desk.storing { (store) throws(StoreFailure) in try store.nextChallengeEnd() }
+    return try desk.store.nextChallengeEnd()
   }
 
   func endAll(_ desk: inout Desk) throws(CallFailure) {

@@ -9,7 +9,7 @@ extension Desk {
 
   /// As it stands; one whose time is over has ended, and so has a code.
   mutating func codeChallenge(_ id: CodeChallengeID) throws(CallFailure) -> CodeChallenge? {
-    let found = try storing { (store) throws(StoreFailure) in try store.codeChallenge(id) }
+    let found = try store.codeChallenge(id)
     guard var found else { return nil }
     if found.state == .open, found.expiresAt <= now { try end(&found, as: .expired) }
     if let code = found.code, code.expiresAt <= now { found.code = nil }
@@ -17,7 +17,7 @@ extension Desk {
   }
 
   func wrongCodes(of holder: CodeHolder) throws(CallFailure) -> WrongCodes {
-    try storing { (store) throws(StoreFailure) in try store.wrongCodes(of: holder) }
+    try store.wrongCodes(of: holder)
   }
 
   func requireUnlocked(_ holder: CodeHolder) throws(CallFailure) {
@@ -26,17 +26,15 @@ extension Desk {
 
   /// Made at the first use, and kept with the store: a code is good across a restart.
   func codeAuthenticator() throws(CallFailure) -> CodeAuthenticator {
-    let entropy = entropy
-    let bytes = try storing { (store) throws(StoreFailure) in
-      if let bytes = try store.value(StoreValue.secret) { return bytes }
-      let fresh = entropy.bytes(32)
-      try store.setValue(StoreValue.secret, fresh)
-      return fresh
+    if let bytes = try store.value(StoreValue.secret) {
+      guard let secret = Bytes32(bytes) else {
+        throw .store(.broken("the secret is not written in its form"))
+      }
+      return CodeAuthenticator(secret: secret)
     }
-    guard let secret = Bytes32(bytes) else {
-      throw .store(.broken("the secret is not written in its form"))
-    }
-    return CodeAuthenticator(secret: secret)
+    let fresh = Bytes32.random(entropy)
+    try store.setValue(StoreValue.secret, fresh.array)
+    return CodeAuthenticator(secret: fresh)
   }
 
   // MARK: Ending
@@ -48,7 +46,7 @@ extension Desk {
     challenge.endedAt = state == .expired ? min(challenge.expiresAt, now) : now
     challenge.code = nil
     let ended = challenge
-    try storing { (store) throws(StoreFailure) in try store.update(ended) }
+    try store.update(ended)
     let row = ended.audited + [.word("state", state.word)]
     switch state {
     // A pass has a row of its own.
@@ -62,9 +60,7 @@ extension Desk {
   /// - Returns: how many.
   @discardableResult
   mutating func endOverdueCodes(at time: UnixTime, limit: Int = 16) throws(CallFailure) -> Int {
-    let overdue = try storing { (store) throws(StoreFailure) in
-      try store.overdueChallenges(at: time, limit: limit)
-    }
+    let overdue = try store.overdueChallenges(at: time, limit: limit)
     try endCodes(overdue, as: .expired)
     return overdue.count
   }
@@ -72,20 +68,20 @@ extension Desk {
   /// The service is revoked.
   mutating func endCodes(of service: ServiceID) throws(CallFailure) {
     try endCodes(
-      try storing { (store) throws(StoreFailure) in try store.openChallenges(of: service) }, as: .cancelled)
+      try store.openChallenges(of: service), as: .cancelled)
   }
 
   /// The holder is locked.
   mutating func endCodes(of holder: CodeHolder) throws(CallFailure) {
     try endCodes(
-      try storing { (store) throws(StoreFailure) in try store.openChallenges(of: holder) }, as: .cancelled)
+      try store.openChallenges(of: holder), as: .cancelled)
   }
 
   private mutating func endCodes(
     _ challenges: [CodeChallengeID], as state: CodeChallenge.State
   ) throws(CallFailure) {
     for id in challenges {
-      let found = try storing { (store) throws(StoreFailure) in try store.codeChallenge(id) }
+      let found = try store.codeChallenge(id)
       guard var found, found.state == .open else { continue }
       try end(&found, as: state)
     }
@@ -93,19 +89,15 @@ extension Desk {
 
   /// To one that has none yet.
   func passWrongCodes(of old: CodeHolder, to holder: CodeHolder) throws(CallFailure) {
-    try storing { (store) throws(StoreFailure) in
-      try store.setWrongCodes(try store.wrongCodes(of: old), of: holder)
-      try store.setWrongCodes(WrongCodes(), of: old)
-    }
+    try store.setWrongCodes(try store.wrongCodes(of: old), of: holder)
+    try store.setWrongCodes(WrongCodes(), of: old)
   }
 
   /// With what was counted.
   mutating func forgetCodes(of holder: CodeHolder) throws(CallFailure) {
-    try storing { (store) throws(StoreFailure) in
-      try store.deleteChallenges(of: holder)
-      if case .device(let device) = holder { try store.forgetChallenges(putTo: device) }
-      try store.setWrongCodes(WrongCodes(), of: holder)
-    }
+    try store.deleteChallenges(of: holder)
+    if case .device(let device) = holder { try store.forgetChallenges(putTo: device) }
+    try store.setWrongCodes(WrongCodes(), of: holder)
   }
 }
 

@@ -68,11 +68,9 @@ package struct IssueCode: RegistryCall {
     challenge.code = live
     let changed = challenge
     let next = Bytes32.random(desk.entropy)
-    try desk.storing { (store) throws(StoreFailure) in
-      try store.update(changed)
-      // What was signed is good once.
-      try store.setNonce(next, of: changed.id, for: device.id)
-    }
+    try desk.store.update(changed)
+    // What was signed is good once.
+    try desk.store.setNonce(next, of: changed.id, for: device.id)
     try desk.remember(doubts)
     try desk.record(.codeIssued, challenge.audited(by: device.id) + doubts.report.audited)
     var answer = DeviceAnswer()
@@ -85,18 +83,14 @@ package struct IssueCode: RegistryCall {
   private func challenge(
     shownTo device: DeviceRecord, _ desk: inout Desk
   ) throws(CallFailure) -> CodeChallenge {
-    let isPut = try desk.storing { (store) throws(StoreFailure) in
-      try store.isPut(form.challenge, to: device.id)
-    }
+    let isPut = try desk.store.isPut(form.challenge, to: device.id)
     guard isPut, let found = try desk.codeChallenge(form.challenge), found.holder == CodeHolder(of: device)
     else { throw .refused(.notFound, "code_challenge") }
     // A subject that is locked has no open logins, which is why.
     if found.state == .cancelled { try desk.requireUnlocked(found.holder) }
     guard found.state == .open else { throw .refused(.notPending, "code_challenge_state") }
     // Taken from the device again, as what vouched for it had ended: a nonce of the gate's own does not bring it back.
-    let nonce = try desk.storing { (store) throws(StoreFailure) in
-      try store.nonce(of: form.challenge, for: device.id)
-    }
+    let nonce = try desk.store.nonce(of: form.challenge, for: device.id)
     guard nonce != nil else { throw .refused(.notFound, "code_challenge") }
     return found
   }
@@ -104,9 +98,7 @@ package struct IssueCode: RegistryCall {
   private func requireSignature(of device: DeviceRecord, _ desk: Desk) throws(CallFailure) {
     try desk.requireTimely(form.signedAt, "code_signed_at")
     if nonce?.bytes != form.nonce {
-      let own = try desk.storing { (store) throws(StoreFailure) in
-        try store.nonce(of: form.challenge, for: device.id)
-      }
+      let own = try desk.store.nonce(of: form.challenge, for: device.id)
       guard own == form.nonce else { throw .refused(.nonceInvalid, "code_nonce") }
     }
     let message = DeviceMessage.otpIssue(

@@ -19,12 +19,10 @@ package struct ListCodes: RegistryCall {
     try desk.endOverdueCodes(at: desk.now)
     let holder = CodeHolder(of: device)
     var place = after
-    let (items, services) = try desk.storing { (store) throws(StoreFailure) in
-      // From another life of the store.
-      if place > 0, try place > store.lastChallengePlace() { place = 0 }
-      let items = try store.openChallenges(for: device.id, after: place)
-      return (items, items.isEmpty ? [] : try store.services())
-    }
+    // From another life of the store.
+    if place > 0, try place > desk.store.lastChallengePlace() { place = 0 }
+    let items = try desk.store.openChallenges(for: device.id, after: place)
+    let services = items.isEmpty ? [] : try desk.store.services()
     let now = desk.now
     let shown = items.filter { $0.challenge.expiresAt > now && $0.challenge.holder == holder }
     var writer = JSONWriter()

@@ -23,7 +23,7 @@ struct UnlockSubject: RegistryCall {
       guard found != WrongCodes() else { continue }
       wrong += found.count
       isLocked = isLocked || found.lockedAt != nil
-      try desk.storing { (store) throws(StoreFailure) in try store.setWrongCodes(WrongCodes(), of: holder) }
+      try desk.store.setWrongCodes(WrongCodes(), of: holder)
       try desk.record(.subjectUnlocked, holder.audited + [.count(found.count)])
     }
     if wrong == 0 { try requireKnown(desk) }
@@ -35,10 +35,9 @@ struct UnlockSubject: RegistryCall {
 
   /// A name that nobody has is mistyped.
   private func requireKnown(_ desk: Desk) throws(CallFailure) {
-    let isKnown = try desk.storing { (store) throws(StoreFailure) in
-      if let device, try store.device(device) != nil { return true }
-      return try !store.devices(of: subject, in: nil, after: nil, limit: 1).isEmpty
-    }
+    var isKnown = false
+    if let device { isKnown = try desk.store.device(device) != nil }
+    if !isKnown { isKnown = try !desk.store.devices(of: subject, in: nil, after: nil, limit: 1).isEmpty }
     guard isKnown else { throw .refused(.notFound, "unlock_subject") }
   }
 }

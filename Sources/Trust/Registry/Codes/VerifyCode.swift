@@ -37,7 +37,7 @@ package struct VerifyCode: RegistryCall {
     }
     try desk.end(&found, as: .passed)
     let holder = found.holder
-    try desk.storing { (store) throws(StoreFailure) in try store.setWrongCodes(WrongCodes(), of: holder) }
+    try desk.store.setWrongCodes(WrongCodes(), of: holder)
     try desk.record(.codePassed, [.level(device.level)] + found.audited(by: device.id))
     var answer = DeviceAnswer()
     answer.put("result", "pass")
@@ -51,7 +51,7 @@ package struct VerifyCode: RegistryCall {
     of challenge: CodeChallenge, _ desk: Desk
   ) throws(CallFailure) -> (LiveCode, DeviceRecord)? {
     guard challenge.state == .open, let live = challenge.code else { return nil }
-    let device = try desk.storing { (store) throws(StoreFailure) in try store.device(live.device) }
+    let device = try desk.store.device(live.device)
     guard let device, device.state == .active, CodeHolder(of: device) == challenge.holder else { return nil }
     return (live, device)
   }
@@ -82,10 +82,8 @@ extension Desk {
     wrong.count += 1
     if wrong.count >= CodeLimits.triesOfHolder { wrong.lockedAt = now }
     let (changed, count) = (challenge, wrong)
-    try storing { (store) throws(StoreFailure) in
-      try store.update(changed)
-      try store.setWrongCodes(count, of: changed.holder)
-    }
+    try store.update(changed)
+    try store.setWrongCodes(count, of: changed.holder)
     try record(.codeWrong, challenge.audited + [.count(code.wrong)])
     if wrong.lockedAt != nil {
       try endCodes(of: challenge.holder)

@@ -3,14 +3,13 @@ internal import Bytes
 package import Crypto
 package import DeviceWire
 internal import PortcullisProtocol
-internal import System
 package import Time
 
 package struct Desk {
   /// Seconds between a phone's time and ours.
   private static let clockSkew: Int64 = 300
 
-  package let store: any RegistryStore
+  package let store: RegistryDatabase
   /// The registry's time: never earlier than it was for any call before.
   package let now: UnixTime
   package let entropy: any Entropy
@@ -39,7 +38,7 @@ package struct Desk {
   private(set) var reminder: UnixTime?
 
   package init(
-    store: any RegistryStore, now: UnixTime, entropy: any Entropy, settings: RegistrySettings,
+    store: RegistryDatabase, now: UnixTime, entropy: any Entropy, settings: RegistrySettings,
     server: ServerID, verifier: P256Verifier, tokens: TokenMint, devices: DeviceMemory, origin: Origin,
     wait: Duration? = nil, clientVersion: String? = nil
   ) {
@@ -54,14 +53,6 @@ package struct Desk {
     self.origin = origin
     self.wait = wait
     self.clientVersion = clientVersion
-  }
-
-  /// What the store says, its failures as those of the call.
-  func storing<Value>(
-    _ body: (any RegistryStore) throws(StoreFailure) -> Value
-  ) throws(CallFailure) -> Value {
-    defer { Thread.preemptionPoint() }
-    do throws(StoreFailure) { return try body(store) } catch { throw .store(error) }
   }
 
   /// To be told when the call's group is on the disk; a revocation takes effect before.
@@ -107,10 +98,8 @@ package struct Desk {
   }
 
   private mutating func append(_ entry: AuditEntry, by origin: Origin) throws(CallFailure) {
-    try storing { store throws(StoreFailure) in
-      let row = AuditWriter.row(after: try store.auditEnd(), entry, by: origin, at: now, entropy)
-      try store.appendToAudit(row, about: entry.about.map(\.bytes))
-    }
+    let row = AuditWriter.row(after: try store.auditEnd(), entry, by: origin, at: now, entropy)
+    try store.appendToAudit(row, about: entry.about.map(\.bytes))
   }
 
   /// Texts were taken out of so many rows.

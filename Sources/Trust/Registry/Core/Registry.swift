@@ -89,7 +89,7 @@ package final class Registry: Sendable {
   /// Nothing is served before `begin`, so that a registry can be made before the sandbox is raised.
   /// - Parameter store: opened; used by the registry's thread alone from then on.
   package convenience init(
-    _ store: sending any RegistryStore, settings: RegistrySettings, clock: any Clock, entropy: any Entropy,
+    _ store: sending RegistryDatabase, settings: RegistrySettings, clock: any Clock, entropy: any Entropy,
     listener: any RegistryListener
   ) throws(StoreFailure) {
     try self.init(
@@ -98,7 +98,7 @@ package final class Registry: Sendable {
   }
 
   init(
-    _ store: sending any RegistryStore, settings: RegistrySettings, clock: any Clock, entropy: any Entropy,
+    _ store: sending RegistryDatabase, settings: RegistrySettings, clock: any Clock, entropy: any Entropy,
     listener: any RegistryListener, evidencePace: EvidencePace
   ) throws(StoreFailure) {
     let inbox = Monitor(Inbox())

@@ -28,7 +28,7 @@ package protocol RegistryCall: Sendable {
   var tellsTime: Bool { get }
 
   /// The same with all of them known, and told by `immediate`: the store may be read though it cannot be written.
-  func lookingUp(_ store: any RegistryStore) throws(StoreFailure) -> any RegistryCall
+  func lookingUp(_ store: RegistryDatabase) throws(CallFailure) -> any RegistryCall
 
   /// Throwing undoes all that it has changed in the store. A refusal that is to leave something behind, a counted try or a
   /// row of the audit, is returned.
@@ -43,7 +43,7 @@ extension RegistryCall {
   package var isOrderedAnew: Bool { false }
   package var isToLookUp: Bool { false }
   package var tellsTime: Bool { true }
-  package func lookingUp(_ store: any RegistryStore) throws(StoreFailure) -> any RegistryCall { self }
+  package func lookingUp(_ store: RegistryDatabase) throws(CallFailure) -> any RegistryCall { self }
 }
 
 /// Evidence is judged between two calls, elsewhere. Both can wait for others of their kind.
@@ -175,6 +175,14 @@ package enum CallFailure: Error, Equatable, Sendable {
 
   package static func refused(_ code: RefusalCode, _ step: String) -> Self {
     .refused(RegistryRefusal(code, step))
+  }
+
+  /// Of what refuses nothing.
+  package var ofStore: StoreFailure {
+    switch self {
+    case .store(let failure): failure
+    case .refused(let refusal): .constraint(refusal.step)
+    }
   }
 }
 

@@ -38,8 +38,8 @@ extension RegistryWorker {
     }
     guard !group.isEmpty else { return }
     var results: [Result] = []
-    do throws(StoreFailure) {
-      try durably { () throws(StoreFailure) in
+    do throws(CallFailure) {
+      try durably { () throws(CallFailure) in
         for request in group {
           Thread.preemptionPoint()
           results.append(try serve(request))
@@ -50,7 +50,7 @@ extension RegistryWorker {
     } catch {
       doubtful.formUnion(results.flatMap(\.effects).compactMap(\.gone))
       refuse(group.filter { $0.call.urgency != .revocation })
-      fail(error, with: group.filter { $0.call.urgency == .revocation })
+      fail(error.ofStore, with: group.filter { $0.call.urgency == .revocation })
       return
     }
     for result in results {
@@ -60,13 +60,13 @@ extension RegistryWorker {
   }
 
   /// Runs a request in a savepoint of the open group.
-  func serve(_ request: Registry.Request) throws(StoreFailure) -> Result {
+  func serve(_ request: Registry.Request) throws(CallFailure) -> Result {
     var desk = desk(
       for: request.origin, wait: isDraining ? nil : request.wait, clientVersion: request.clientVersion)
     try store.enter()
     do throws(CallFailure) {
       let outcome = try request.call.run(&desk)
-      try desk.storing { store throws(StoreFailure) in try store.keep() }
+      try store.keep()
       var counted: RefusalTally.Counted?
       if case .reply(.refused(let refusal)) = outcome { counted = try note(refusal, &desk) }
       return Result(
@@ -78,8 +78,7 @@ extension RegistryWorker {
         try store.undo()
         var after = self.desk(for: request.origin)
         for party in desk.known { after.know(party) }
-        let counted: RefusalTally.Counted?
-        do throws(CallFailure) { counted = try note(refusal, &after) } catch { throw error.ofStore }
+        let counted = try note(refusal, &after)
         return Result(
           request: request, outcome: .reply(.refused(refusal)), effects: [], reminder: nil,
           bearer: desk.bearer, counted: counted)
@@ -87,7 +86,7 @@ extension RegistryWorker {
         try store.undo()
         let refusal = RegistryRefusal(.internalError, "registry_constraint")
         return Result(request: request, outcome: .reply(.refused(refusal)), effects: [], reminder: nil)
-      case .store(let failure): throw failure
+      case .store: throw error
       }
     }
   }
@@ -114,13 +113,11 @@ extension RegistryWorker {
 
   /// Runs a group: all of it is durable afterwards, or nothing of it has happened.
   /// - Parameter body: says whether somebody is promised what time it is, by an answer or a row of the audit.
-  func durably(_ body: () throws(StoreFailure) -> Bool) throws(StoreFailure) {
-    do throws(StoreFailure) {
+  func durably(_ body: () throws(CallFailure) -> Bool) throws(CallFailure) {
+    do throws(CallFailure) {
       try store.begin()
       let time = try body() ? try storeTime() : nil
-      Thread.preemptionPoint()
       try store.commit()
-      Thread.preemptionPoint()
       if let time { storedTime = time }
     } catch {
       store.abandon()
@@ -132,7 +129,7 @@ extension RegistryWorker {
 
   /// The store's time is behind by less than a second, which a start adds.
   /// - Returns: what the store has once the group is durable; nil where it stays as it is.
-  private func storeTime() throws(StoreFailure) -> UnixTime? {
+  private func storeTime() throws(CallFailure) -> UnixTime? {
     let now = time.now()
     guard now.milliseconds - storedTime.milliseconds >= Self.timeStep else { return nil }
     try store.setValue(StoreValue.time, now.bytes)
@@ -199,16 +196,6 @@ extension RegistryWorker {
   func refuse(_ requests: [Registry.Request]) {
     for request in requests {
       request.completion(.refused(RegistryRefusal(.storeUnavailable, "registry_store")))
-    }
-  }
-}
-
-extension CallFailure {
-  /// Of a call that refuses nothing.
-  var ofStore: StoreFailure {
-    switch self {
-    case .store(let failure): failure
-    case .refused(let refusal): .constraint(refusal.step)
     }
   }
 }

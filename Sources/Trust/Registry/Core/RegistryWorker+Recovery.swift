@@ -71,7 +71,7 @@ extension RegistryWorker {
   }
 
   private func recover(from failure: StoreFailure?) {
-    do throws(StoreFailure) {
+    do throws(CallFailure) {
       if outage?.isOpen != true {
         try store.reopen()
         try tokens.reload(from: store, at: time.now())
@@ -91,6 +91,7 @@ extension RegistryWorker {
       listener.note(.available)
     } catch {
       outage?.isOpen = false
+      let error = error.ofStore
       if case .full = error, !unwritten.isEmpty, store.giveUpReserve() { return recover(from: error) }
       tryLater()
     }
@@ -103,7 +104,7 @@ extension RegistryWorker {
   }
 
   /// Reads alone: who is on the list of a maker's certificates is out, whatever becomes of the rest.
-  private func lookUpRevocations() throws(StoreFailure) {
+  private func lookUpRevocations() throws(CallFailure) {
     for index in unwritten.indices where unwritten[index].call.isToLookUp {
       let call = try unwritten[index].call.lookingUp(store)
       unwritten[index].call = call
@@ -112,10 +113,10 @@ extension RegistryWorker {
     }
   }
 
-  private func writeRevocations() throws(StoreFailure) {
+  private func writeRevocations() throws(CallFailure) {
     guard !unwritten.isEmpty else { return }
     var results: [Result] = []
-    try durably { () throws(StoreFailure) in
+    try durably { () throws(CallFailure) in
       for request in unwritten { results.append(try serve(request)) }
       return true
     }
@@ -140,7 +141,7 @@ extension RegistryWorker {
   }
 
   /// They were taken away from the door for something that did not come about.
-  private func announceDoubtful() throws(StoreFailure) {
+  private func announceDoubtful() throws(CallFailure) {
     for id in doubtful {
       if let standing = try store.device(id)?.announced { hear(standing) }
     }

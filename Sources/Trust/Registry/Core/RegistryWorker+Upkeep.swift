@@ -16,13 +16,15 @@ extension RegistryWorker {
   /// When the parts are asked again though none has said so.
   private static let longestRest: Duration = .seconds(3600)
 
-  static func time(of store: any RegistryStore) throws(StoreFailure) -> UnixTime {
+  static func time(of store: RegistryDatabase) throws(CallFailure) -> UnixTime {
     guard let bytes = try store.value(StoreValue.time) else { return UnixTime(milliseconds: 0) }
-    guard let time = UnixTime(bytes: bytes) else { throw .broken("the time is not written in its form") }
+    guard let time = UnixTime(bytes: bytes) else {
+      throw .store(.broken("the time is not written in its form"))
+    }
     return time
   }
 
-  func start() throws(StoreFailure) {
+  func start() throws(CallFailure) {
     _ = store.keepReserve()
     try announceStanding()
     if try store.value(StoreValue.unnamedBeginning) != nil { try nameBeginning() }
@@ -34,20 +36,20 @@ extension RegistryWorker {
   }
 
   /// The copy has had no keys: the gate has made others, and the audit says which one signs.
-  private func endRestored() throws(StoreFailure) {
+  private func endRestored() throws(CallFailure) {
     try endAll(because: .restored, .word("current_key", tokens.ring.current.key.identifier))
   }
 
   private func endAll(
     because event: AuditEntry.Event, _ members: AuditEntry.Member...
-  ) throws(StoreFailure) {
+  ) throws(CallFailure) {
     try atStart(forgetting: StoreValue.restored) { desk throws(CallFailure) in
       for part in self.upkeep { try part.endAll(&desk) }
       try desk.record(event, members)
     }
   }
 
-  private func nameBeginning() throws(StoreFailure) {
+  private func nameBeginning() throws(CallFailure) {
     let beginning = try store.auditBeginning()
     try atStart(forgetting: StoreValue.unnamedBeginning) { desk throws(CallFailure) in
       try desk.record(.pruned, beginning.named)
@@ -58,10 +60,10 @@ extension RegistryWorker {
   /// - Parameter name: of the value that said that it is to be done.
   private func atStart(
     forgetting name: String, _ body: (inout Desk) throws(CallFailure) -> Void
-  ) throws(StoreFailure) {
+  ) throws(CallFailure) {
     var desk = desk(for: .gate)
-    try durably { () throws(StoreFailure) in
-      do throws(CallFailure) { try body(&desk) } catch { throw error.ofStore }
+    try durably { () throws(CallFailure) in
+      try body(&desk)
       try store.setValue(name, nil)
       return true
     }
@@ -110,15 +112,15 @@ extension RegistryWorker {
   @discardableResult
   private func inGroup(_ body: (inout Desk) throws(CallFailure) -> Void) -> Bool {
     var desk = desk(for: .gate)
-    do throws(StoreFailure) {
-      try durably { () throws(StoreFailure) in
-        do throws(CallFailure) { try body(&desk) } catch { throw error.ofStore }
+    do throws(CallFailure) {
+      try durably { () throws(CallFailure) in
+        try body(&desk)
         return desk.hasRecorded
       }
     } catch {
       // A rule of the tables, or a refusal: nothing is wrong with the store.
-      if case .constraint = error { return false }
-      fail(error, with: [])
+      if case .constraint = error.ofStore { return false }
+      fail(error.ofStore, with: [])
       return false
     }
     if let reminder = desk.reminder { dueAt = min(dueAt, reminder) }
@@ -132,10 +134,10 @@ extension RegistryWorker {
   private func keepTime() {
     // Which is looked after when its time comes.
     if outage != nil { return }
-    do throws(StoreFailure) {
-      try durably { () throws(StoreFailure) in true }
+    do throws(CallFailure) {
+      try durably { () throws(CallFailure) in true }
     } catch {
-      fail(error, with: [])
+      fail(error.ofStore, with: [])
     }
   }
 

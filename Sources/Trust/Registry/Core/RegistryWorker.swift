@@ -15,7 +15,7 @@ final class RegistryWorker {
   /// Of them, those that were woken or go on, while others wait in the queue.
   private static let readyShare = 16
 
-  let store: any RegistryStore
+  let store: RegistryDatabase
   var settings: RegistrySettings
   let clock: any Clock
   var time: RegistryClock
@@ -25,7 +25,7 @@ final class RegistryWorker {
   let server: ServerID
   let verifier = P256Verifier()
   let tokens: TokenMint
-  let devices = DeviceMemory()
+  var devices = DeviceMemory()
   let upkeep: [any Upkeep]
   let published = PublishedNumbers()
   let revocations = OrderedRevocations()
@@ -58,14 +58,14 @@ final class RegistryWorker {
   var scrubbedAt: UnixTime?
   /// Who waits for the copy that is being made.
   var copying: Registry.Request?
-  /// Nil when all are read.
-  var keyReading: KeyReading?
+  /// Nil when all is read.
+  var doorReading: DoorReading?
 
   /// - Parameters:
   ///   - upkeep: the parts', unless a test has its own.
   ///   - evidencePace: as it is, unless a test has its own.
   init(
-    _ store: any RegistryStore, settings: RegistrySettings, clock: any Clock, entropy: any Entropy,
+    _ store: RegistryDatabase, settings: RegistrySettings, clock: any Clock, entropy: any Entropy,
     listener: any RegistryListener, inbox: Monitor<Registry.Inbox>,
     upkeep: [any Upkeep] = RegistryParts.upkeep, evidencePace: EvidencePace = EvidencePace()
   ) throws(StoreFailure) {
@@ -77,21 +77,25 @@ final class RegistryWorker {
     self.inbox = inbox
     self.upkeep = upkeep
     self.evidencePace = evidencePace
-    server = try Self.server(of: store, entropy)
-    storedTime = try Self.time(of: store)
-    time = RegistryClock(clock, notBefore: storedTime.promised)
-    tokens = try TokenMint(store, at: time.now(), verifier)
-    dueAt = time.now()
-    headDueAt = dueAt.adding(Self.headInterval)
-    erasure = Erasure(due: dueAt)
-    try start()
-    published.publish(try store.numbers())
+    do throws(CallFailure) {
+      server = try Self.server(of: store, entropy)
+      storedTime = try Self.time(of: store)
+      time = RegistryClock(clock, notBefore: storedTime.promised)
+      tokens = try TokenMint(store, at: time.now(), verifier)
+      dueAt = time.now()
+      headDueAt = dueAt.adding(Self.headInterval)
+      erasure = Erasure(due: dueAt)
+      try start()
+      published.publish(try store.numbers())
+    } catch {
+      throw error.ofStore
+    }
   }
 
   /// Made once, with the store.
   private static func server(
-    of store: any RegistryStore, _ entropy: any Entropy
-  ) throws(StoreFailure) -> ServerID {
+    of store: RegistryDatabase, _ entropy: any Entropy
+  ) throws(CallFailure) -> ServerID {
     if let bytes = try store.value(StoreValue.server), let server = ServerID(bytes) { return server }
     let server = ServerID(random: entropy)
     try store.setValue(StoreValue.server, server.bytes)
@@ -119,7 +123,7 @@ final class RegistryWorker {
       tendIfDue()
       if isDraining { giveUpCopy() }
       goOnCopying()
-      goOnReadingKeys()
+      goOnReadingDoor()
       let ended = isDraining ? waiters.end() : waiters.expire(at: clock.monotonic())
       for (request, reply) in ended { request.completion(reply) }
       listener.told()
@@ -164,7 +168,7 @@ final class RegistryWorker {
 
   /// Nil when the registry is to stop and nothing is left to do.
   private func next() -> Work? {
-    let isReading = keyReading != nil && outage == nil
+    let isReading = doorReading != nil && outage == nil
     let (isDraining, isBusy) = (isDraining, !ready.isEmpty || copying != nil || isReading)
     let limit = Self.groupLimit - min(ready.count, Self.readyShare)
     let evidenceFrom = clock.monotonic() < evidencePace.from ? evidencePace.from : nil

@@ -32,7 +32,7 @@ package struct AskToAttest: RegistryCall {
     switch whose {
     case .device(let device): return device
     case .key(let key):
-      return try desk.storing { (store) throws(StoreFailure) in try store.device(withKey: key) }?.id
+      return try desk.store.device(withKey: key)?.id
     }
   }
 }

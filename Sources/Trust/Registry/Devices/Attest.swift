@@ -165,9 +165,7 @@ package struct NoteFailedAttestation: RegistryCall {
       return (device, hasSigned == true)
     case .enrollment(let form):
       try desk.require(form.signature, of: form.message(desk), by: form.keys.device, "enroll_signature")
-      let known = try desk.storing { (store) throws(StoreFailure) in
-        try store.device(withKey: form.keys.device)
-      }
+      let known = try desk.store.device(withKey: form.keys.device)
       guard let known, known.state != .revoked else {
         throw .refused(.attestationRejected, step ?? "evidence")
       }
@@ -207,7 +205,7 @@ package struct EndAttestedKeys: RegistryCall {
 extension Desk {
   fileprivate mutating func end(_ key: KeyIdentifier) throws(CallFailure) {
     devices.endedKeys.note(key, now: now)
-    let found = try storing { (store) throws(StoreFailure) in try store.device(attestedBy: key) }
+    let found = try store.device(attestedBy: key)
     // A revoked one keeps its key's name, by which the next start knows that nobody comes in with it.
     guard var device = found, device.state != .revoked else { return }
     device.attestedKey = nil

@@ -51,9 +51,8 @@ package struct BrowseDevices: AnsweringCall {
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     var next = self
-    let rows = try desk.storing { (store) throws(StoreFailure) in
-      try store.devices(of: subject, in: state, after: after, limit: text.isEmpty ? limit + 1 : Self.piece)
-    }
+    let rows = try desk.store.devices(
+      of: subject, in: state, after: after, limit: text.isEmpty ? limit + 1 : Self.piece)
     for device in rows {
       if next.found.count == limit { return .reply(.value(next.answer(goesOn: true))) }
       next.after = device.id
@@ -111,12 +110,9 @@ package struct NameDevices: AnsweringCall {
   }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let found = try desk.storing { (store) throws(StoreFailure) in
-      var found: [DeviceRecord] = []
-      for id in ids { if let device = try store.device(id) { found.append(device) } }
-      for key in keys { if let device = try store.holder(of: key) { found.append(device) } }
-      return found
-    }
+    var found: [DeviceRecord] = []
+    for id in ids { if let device = try desk.store.device(id) { found.append(device) } }
+    for key in keys { if let device = try desk.store.holder(of: key) { found.append(device) } }
     return .reply(.value(found.map(DeviceForOperator.init)))
   }
 }
@@ -132,7 +128,7 @@ package struct LookAtDevice: AnsweringCall {
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     let device = try desk.device(id)
-    let pairings = try desk.storing { (store) throws(StoreFailure) in try store.pairings(of: id) }
+    let pairings = try desk.store.pairings(of: id)
     let revealed = pairings.first { $0.state == .revealed && $0.expiresAt > desk.now }
     return .reply(
       .value(
@@ -168,16 +164,15 @@ package struct BrowsePairings: AnsweringCall {
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     let now = desk.now
-    let open = try desk.storing { (store) throws(StoreFailure) in
-      try store.openPairings(of: nil, endingBy: UnixTime(milliseconds: .max), limit: Self.most)
-        .filter { $0.state == .revealed && $0.expiresAt > now }
-        .map { pairing throws(StoreFailure) in
-          PairingForOperator(
-            pairing: pairing,
-            device: try pairing.answer.map { answer throws(StoreFailure) in try store.device(answer.device) }
-              ?? nil)
-        }
-    }
+    let open = try desk.store.openPairings(of: nil, endingBy: UnixTime(milliseconds: .max), limit: Self.most)
+      .filter { $0.state == .revealed && $0.expiresAt > now }
+      .map { pairing throws(CallFailure) in
+        PairingForOperator(
+          pairing: pairing,
+          device: try pairing.answer.map { answer throws(CallFailure) in try desk.store.device(answer.device)
+          }
+            ?? nil)
+      }
     return .reply(.value(open))
   }
 }

@@ -39,7 +39,7 @@ extension Desk {
 
   /// Nil when what the token says is over: its device is gone, has other keys, or has lost what vouched for it.
   func holder(of token: DeviceToken) throws(CallFailure) -> DeviceRecord? {
-    let found = try storing { (store) throws(StoreFailure) in try store.device(token.device) }
+    let found = try store.device(token.device)
     guard let device = found, device.state != .revoked, device.tokenSeries == token.identifier.series,
       KeyThumbprint(device.keys.device.point) == token.deviceKey
     else { return nil }
@@ -47,7 +47,7 @@ extension Desk {
   }
 
   package func device(_ id: DeviceID) throws(CallFailure) -> DeviceRecord {
-    let found = try storing { (store) throws(StoreFailure) in try store.device(id) }
+    let found = try store.device(id)
     guard let found else { throw .refused(.deviceUnknown, "device_unknown") }
     return found
   }
@@ -92,7 +92,7 @@ extension Desk {
     if devices.endedKeys.contains(key, now: now) {
       throw .refused(.attestationRejected, "attested_key_revoked")
     }
-    let holder = try storing { (store) throws(StoreFailure) in try store.holder(of: key) }
+    let holder = try store.holder(of: key)
     guard holder == nil || holder?.id == device else {
       throw .refused(.attestationRejected, "attested_key_of_another_device")
     }
@@ -108,13 +108,13 @@ extension Desk {
     let (id, before) = (device.id, device.attestedKey)
     if before == key { return }
     device.attestedKey = key
-    try storing { (store) throws(StoreFailure) in try store.delete(former: key) }
+    try store.delete(former: key)
     guard let before else { return }
-    let others = try storing { (store) throws(StoreFailure) in try store.formerKeys(of: id).count }
+    let others = try store.formerKeys(of: id).count
     guard others + 2 <= Self.keysOfDevice else {
       throw .refused(.attestationRejected, "attested_keys_of_device")
     }
-    try storing { (store) throws(StoreFailure) in try store.insert(former: before, of: id) }
+    try store.insert(former: before, of: id)
     announce(.formerKey(before, of: id, subject: device.subject))
   }
 
@@ -123,21 +123,16 @@ extension Desk {
     let current = old.attestedKey
     old.attestedKey = nil
     let (from, to) = (old.id, device.id)
-    let keys = try storing { (store) throws(StoreFailure) in
-      try store.passFormerKeys(of: from, to: to)
-      if let current { try store.insert(former: current, of: to) }
-      return try store.formerKeys(of: to)
-    }
-    for key in keys { announce(.formerKey(key, of: to, subject: device.subject)) }
+    try store.passFormerKeys(of: from, to: to)
+    if let current { try store.insert(former: current, of: to) }
+    for key in try store.formerKeys(of: to) { announce(.formerKey(key, of: to, subject: device.subject)) }
   }
 
   /// Nor does a phone that is refused become another one by it.
   private func passDoubts(of old: DeviceRecord, to device: inout DeviceRecord) throws(CallFailure) {
     device.attestationFailedAt = [old.attestationFailedAt, device.attestationFailedAt].compactMap { $0 }.max()
     let (from, to) = (old.id, device.id)
-    try storing { (store) throws(StoreFailure) in
-      if let record = try store.riskRecord(of: from) { try store.setRiskRecord(record, of: to) }
-    }
+    if let record = try store.riskRecord(of: from) { try store.setRiskRecord(record, of: to) }
     // A subject's wrong codes stay the subject's.
     if device.subject == nil { try passWrongCodes(of: .device(from), to: .device(to)) }
   }
@@ -151,7 +146,7 @@ extension Desk {
   /// Keys are those of one device, each in one role.
   package func requireNewKeys(_ keys: DeviceKeys) throws(CallFailure) {
     for key in [keys.device, keys.approval].compactMap({ $0 }) {
-      let isTaken = try storing { (store) throws(StoreFailure) in try store.isKeyTaken(key) }
+      let isTaken = try store.isKeyTaken(key)
       if isTaken { throw .refused(.keyKnown, "device_key_known") }
     }
   }
@@ -183,7 +178,7 @@ extension Desk {
     try requireMinimum(device.level)
     if let subject { device.subject = subject }
     if let id = device.replaces,
-      var old = try storing({ (store) throws(StoreFailure) in try store.device(id) }),
+      var old = try store.device(id),
       old.state == .active
     {
       if device.subject == nil { device.subject = old.subject }
@@ -201,7 +196,7 @@ extension Desk {
   }
 
   package func requireRoom(for subject: Subject) throws(CallFailure) {
-    let others = try storing { (store) throws(StoreFailure) in try store.activeDevices(of: subject) }
+    let others = try store.activeDevices(of: subject)
     guard others.count < settings.devicesPerSubject else {
       throw .refused(.tooManyOpen, "devices_per_subject")
     }
@@ -223,7 +218,7 @@ extension Desk {
 
   /// What has its App Attest key, or one that it had before, comes in no more.
   mutating func announceKeys(of device: DeviceRecord) throws(CallFailure) {
-    let former = try storing { (store) throws(StoreFailure) in try store.formerKeys(of: device.id) }
+    let former = try store.formerKeys(of: device.id)
     for key in [device.attestedKey].compactMap({ $0 }) + former {
       devices.endedKeys.note(key, now: now)
       announce(.attestedKeyRevoked(key))
@@ -231,7 +226,7 @@ extension Desk {
   }
 
   package func keep(_ device: DeviceRecord) throws(CallFailure) {
-    try storing { (store) throws(StoreFailure) in try store.update(device) }
+    try store.update(device)
   }
 
   /// The door is told how it stands, where that is anything to the door.
@@ -241,7 +236,7 @@ extension Desk {
 
   /// Nobody has confirmed it, or it waits under another name.
   mutating func delete(pending device: DeviceRecord) throws(CallFailure) {
-    try storing { (store) throws(StoreFailure) in try store.delete(device.id) }
+    try store.delete(device.id)
     announce(.deviceExpired(device.id))
   }
 

@@ -40,6 +40,12 @@ package final class DeviceMemory {
 
   package init() {}
 
+  /// With nothing but what others have said: no store has it.
+  init(after former: DeviceMemory) {
+    revokedSerials = former.revokedSerials
+    endedKeys = former.endedKeys
+  }
+
   /// How long this origin has to wait before one more; nil when it need not.
   package func waitToEnrol(_ origin: Origin, now: UnixTime) -> Duration? {
     guard case .address = origin, enrolments.isFull(origin.payer, now: now) else { return nil }

@@ -48,9 +48,7 @@ package struct ListDevices: RegistryCall {
   }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let devices = try desk.storing { (store) throws(StoreFailure) in
-      try store.devices(of: subject, in: state, after: after, limit: limit)
-    }
+    let devices = try desk.store.devices(of: subject, in: state, after: after, limit: limit)
     return .reply(.value(devices.map(DeviceForOperator.init)))
   }
 }
@@ -105,7 +103,7 @@ package struct AssignDevice: RegistryCall {
 extension Desk {
   /// One that is being paired has digits to show: without them nobody knows that it is the phone which he has seen.
   fileprivate func requireNoPairing(of device: DeviceID) throws(CallFailure) {
-    let pairings = try storing { (store) throws(StoreFailure) in try store.pairings(of: device) }
+    let pairings = try store.pairings(of: device)
     if pairings.contains(where: \.state.isOpen) { throw .refused(.notPending, "device_in_pairing") }
   }
 
@@ -146,7 +144,7 @@ extension RenameDevice {
   /// Phones choose their names, and two of one kind may have the same; what an operator calls one tells it from the others.
   fileprivate func requireDifference(from device: DeviceRecord, _ desk: Desk) throws(CallFailure) {
     guard let subject = device.subject else { return }
-    let devices = try desk.storing { (store) throws(StoreFailure) in try store.activeDevices(of: subject) }
+    let devices = try desk.store.activeDevices(of: subject)
     let alike = devices.first { $0.id != device.id && $0.name?.text.looksLike(name.text) == true }
     guard let alike else { return }
     throw .refused(

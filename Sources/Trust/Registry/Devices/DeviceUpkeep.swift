@@ -11,9 +11,7 @@ struct DeviceUpkeep: Upkeep {
     try advanceTokenKeys(&desk)
     if count > 0 { desk.announce(.erased) }
     if count == Self.batch { return desk.now }
-    let next = try desk.storing { (store) throws(StoreFailure) in
-      try store.pendingDevices(madeBefore: UnixTime(milliseconds: .max), limit: 1).first
-    }
+    let next = try desk.store.pendingDevices(madeBefore: UnixTime(milliseconds: .max), limit: 1).first
     let tokens = desk.tokens.nextChange
     return next.map { min($0.endOfPending, tokens) } ?? tokens
   }
@@ -23,9 +21,7 @@ struct DeviceUpkeep: Upkeep {
   }
 
   private func endPending(madeBefore time: UnixTime, _ desk: inout Desk) throws(CallFailure) -> Int {
-    let devices = try desk.storing { (store) throws(StoreFailure) in
-      try store.pendingDevices(madeBefore: time, limit: Self.batch)
-    }
+    let devices = try desk.store.pendingDevices(madeBefore: time, limit: Self.batch)
     for device in devices {
       try desk.delete(pending: device)
       try desk.record(.deviceExpired, .device(device.id))
@@ -35,7 +31,7 @@ struct DeviceUpkeep: Upkeep {
 
   private func advanceTokenKeys(_ desk: inout Desk) throws(CallFailure) {
     let (tokens, now) = (desk.tokens, desk.now)
-    let hasChanged = try desk.storing { (store) throws(StoreFailure) in try tokens.advance(store, to: now) }
+    let hasChanged = try tokens.advance(desk.store, to: now)
     if hasChanged { try desk.publishTokenKeys() }
   }
 }

@@ -71,9 +71,7 @@ package struct Enroll: RegistryCall {
     if let approval = form.keys.approval {
       try desk.require(form.approvalSignature, of: message, by: approval, "enroll_approval_signature")
     }
-    let known = try desk.storing { (store) throws(StoreFailure) in
-      try store.device(withKey: form.keys.device)
-    }
+    let known = try desk.store.device(withKey: form.keys.device)
     try desk.requireClient(of: known?.subject)
     var device: DeviceRecord
     if let known {
@@ -96,7 +94,7 @@ package struct Enroll: RegistryCall {
     }
     if evidence == nil || !desk.settings.evidenceActivates { try requireRoom(desk) }
     let new = device
-    try desk.storing { (store) throws(StoreFailure) in try store.insert(new) }
+    try desk.store.insert(new)
     try desk.keepSerials(of: evidence, for: device.id)
     try desk.record(
       .deviceEnrolled, device.standing + device.belonging + [.word("platform", device.platform.rawValue)])
@@ -110,7 +108,7 @@ package struct Enroll: RegistryCall {
     if let wait = desk.devices.waitToEnrol(desk.origin, now: desk.now) {
       throw .refused(RegistryRefusal(.rateLimited, "enroll_rate", retryAfter: wait))
     }
-    let pending = try desk.storing { (store) throws(StoreFailure) in try store.count(.pending) }
+    let pending = try desk.store.count(.pending)
     guard pending < Self.pendingLimit else {
       throw .refused(RegistryRefusal(.tooManyOpen, "pending_devices", retryAfter: .seconds(3600)))
     }

@@ -100,13 +100,11 @@ package struct ForgetDevices: RegistryCall {
     case .clear(let whom): try desk.clear(whom)
     case .erase(let whom):
       let key = whom.key
-      let count = try desk.storing { (store) throws(StoreFailure) in
-        try store.eraseAudit(about: key.bytes, limit: Self.piece)
-      }
+      let count = try desk.store.eraseAudit(about: key.bytes, limit: Self.piece)
       next.rows += count
       if count == Self.piece { return .goOn(next) }
       if case .device(let id) = whom {
-        try desk.storing { (store) throws(StoreFailure) in try store.delete(id) }
+        try desk.store.delete(id)
         next.devices += 1
       }
     }
@@ -147,9 +145,7 @@ extension Desk {
     var found: [DeviceRecord] = []
     while true {
       let last = found.last?.id
-      let page = try storing { (store) throws(StoreFailure) in
-        try store.devices(of: subject, in: nil, after: last, limit: ListDevices.longestPage)
-      }
+      let page = try store.devices(of: subject, in: nil, after: last, limit: ListDevices.longestPage)
       found += page
       if page.count < ListDevices.longestPage { return found }
     }
@@ -160,7 +156,7 @@ extension Desk {
   fileprivate mutating func clear(_ whom: Whom) throws(CallFailure) {
     switch whom {
     case .device(let id):
-      try storing { (store) throws(StoreFailure) in try store.deleteVotes(of: id) }
+      try store.deleteVotes(of: id)
       try forgetCodes(of: .device(id))
       try forgetPairings(devices: [id], subjects: [])
     case .subject(let subject):

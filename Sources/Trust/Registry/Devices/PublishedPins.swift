@@ -29,8 +29,8 @@ package enum PublishedPins {
 
   /// Changes nothing.
   package static func look(
-    at settings: RegistrySettings, in store: any RegistryStore
-  ) throws(StoreFailure) -> Standing {
+    at settings: RegistrySettings, in store: RegistryDatabase
+  ) throws(CallFailure) -> Standing {
     let published = try all(in: store)
     let active = try store.devices(of: nil, in: .active, after: nil, limit: 1)
     do throws(ForeignKey) {
@@ -43,8 +43,8 @@ package enum PublishedPins {
 
   /// Before the key is in service: what answers name from now on is kept, or the key is refused and nothing changes.
   static func take(
-    _ settings: RegistrySettings, into store: any RegistryStore
-  ) throws(StoreFailure) -> ForeignKey? {
+    _ settings: RegistrySettings, into store: RegistryDatabase
+  ) throws(CallFailure) -> ForeignKey? {
     switch try look(at: settings, in: store) {
     case .published: return nil
     case .foreign(let key): return key
@@ -54,7 +54,7 @@ package enum PublishedPins {
     }
   }
 
-  private static func all(in store: any RegistryStore) throws(StoreFailure) -> [PublicKeyPin] {
+  private static func all(in store: RegistryDatabase) throws(CallFailure) -> [PublicKeyPin] {
     let bytes = try store.value(StoreValue.pins) ?? []
     return stride(from: 0, to: bytes.count, by: 32).compactMap { start in
       Bytes32(Array(bytes[start..<min(start + 32, bytes.count)])).map { PublicKeyPin($0) }
@@ -74,9 +74,7 @@ package struct TakePins: RegistryCall {
   package static let foreignKey = "foreign_key"
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let foreign = try desk.storing { (store) throws(StoreFailure) in
-      try PublishedPins.take(settings, into: store)
-    }
+    let foreign = try PublishedPins.take(settings, into: desk.store)
     if foreign != nil { throw .refused(.badRequest, Self.foreignKey) }
     return .reply(.answered(Array("{}".utf8)))
   }

@@ -58,9 +58,7 @@ package struct JudgeSerials: RegistryCall {
       next.isBegun = true
     }
     if found.isEmpty, isToLookUp {
-      let isJudged = try desk.storing { (store) throws(StoreFailure) in
-        try next.look(store, most: Self.serialsAtOnce)
-      }
+      let isJudged = try next.look(desk.store, most: Self.serialsAtOnce)
       if isJudged { return Self.done }
       for device in next.found { desk.announce(.deviceGone(device)) }
     }
@@ -72,7 +70,7 @@ package struct JudgeSerials: RegistryCall {
     return Self.done
   }
 
-  package func lookingUp(_ store: any RegistryStore) throws(StoreFailure) -> any RegistryCall {
+  package func lookingUp(_ store: RegistryDatabase) throws(CallFailure) -> any RegistryCall {
     var next = self
     _ = try next.look(store, most: .max)
     return next
@@ -80,7 +78,7 @@ package struct JudgeSerials: RegistryCall {
 
   /// Reads alone.
   /// - Returns: whether all were judged by this list already.
-  private mutating func look(_ store: any RegistryStore, most: Int) throws(StoreFailure) -> Bool {
+  private mutating func look(_ store: RegistryDatabase, most: Int) throws(CallFailure) -> Bool {
     let list: ArraySlice<AndroidSerial>
     if let rest {
       list = rest
@@ -112,11 +110,11 @@ extension Desk {
   /// Of a device that is in the store.
   func keepSerials(of evidence: VerifiedEvidence?, for device: DeviceID) throws(CallFailure) {
     guard case .androidKey(let chains) = evidence else { return }
-    try storing { (store) throws(StoreFailure) in try store.insert(chains.serials, of: device) }
+    try store.insert(chains.serials, of: device)
   }
 
   func dropSerials(of device: DeviceID) throws(CallFailure) {
-    try storing { (store) throws(StoreFailure) in try store.deleteSerials(of: device) }
+    try store.deleteSerials(of: device)
   }
 
   /// What vouched for its keys is worth nothing: neither they, nor what was said of the app that has them. Its sessions have
@@ -124,10 +122,10 @@ extension Desk {
   fileprivate mutating func endHardware(
     of id: DeviceID, by revoked: RevokedSerials
   ) throws(CallFailure) {
-    guard var device = try storing({ (store) throws(StoreFailure) in try store.device(id) }),
+    guard var device = try store.device(id),
       device.state != .revoked
     else { return }
-    let serials = try storing { (store) throws(StoreFailure) in try store.serials(of: id) }
+    let serials = try store.serials(of: id)
     // It may have made new keys since, or have been ended by another list.
     if let serial = serials.first(where: revoked.contains) {
       try dropSerials(of: id)
@@ -145,7 +143,7 @@ extension Desk {
   }
 
   fileprivate func note(judged digest: Bytes32) throws(CallFailure) {
-    try storing { (store) throws(StoreFailure) in try store.setValue(StoreValue.serials, digest.array) }
+    try store.setValue(StoreValue.serials, digest.array)
   }
 }
 

@@ -65,11 +65,9 @@ package struct Rotate: RegistryCall {
     device.endTokens()
     try desk.keep(device)
     // The old key may have been somebody else's too, and have given the device's place to a phone of his.
-    try desk.storing { (store) throws(StoreFailure) in
-      try store.keepPlace(of: form.device)
-      // Its codes are good for the key that asked for them.
-      try store.dropCodes(of: form.device)
-    }
+    try desk.store.keepPlace(of: form.device)
+    // Its codes are good for the key that asked for them.
+    try desk.store.dropCodes(of: form.device)
     try desk.dropSerials(of: device.id)
     try desk.keepSerials(of: evidence, for: device.id)
     desk.announce(.deviceActive(device.active))

@@ -18,12 +18,11 @@ struct RotateTokenKeys: RegistryCall {
 
   func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     let (tokens, now) = (desk.tokens, desk.now)
-    try desk.storing { (store) throws(StoreFailure) in
-      try tokens.replaceKeys(in: store, at: now, endingTokens: isEnd)
-      guard isEnd else { return }
+    try tokens.replaceKeys(in: desk.store, at: now, endingTokens: isEnd)
+    if isEnd {
       // Made anew at the next code. The phone may give another one for the same login.
-      try store.setValue(StoreValue.secret, nil)
-      try store.dropIssuedCodes()
+      try desk.store.setValue(StoreValue.secret, nil)
+      try desk.store.dropIssuedCodes()
     }
     try desk.publishTokenKeys(isEnd ? [.word("ended", "tokens")] : [])
     // A phone that waits for something to decide shows its token once more.

@@ -16,23 +16,25 @@ package final class TokenMint {
 
   /// With the keys that are there, or with a first one. What was due while nobody was there is done by `advance`.
   package init(
-    _ store: any RegistryStore, at now: UnixTime, _ verifier: P256Verifier
-  ) throws(StoreFailure) {
+    _ store: RegistryDatabase, at now: UnixTime, _ verifier: P256Verifier
+  ) throws(CallFailure) {
     self.verifier = TokenVerifier(verifier)
     ring = try Self.ring(of: store, at: now)
   }
 
   /// After the store was opened anew: what was not kept has not happened.
-  package func reload(from store: any RegistryStore, at now: UnixTime) throws(StoreFailure) {
+  package func reload(from store: RegistryDatabase, at now: UnixTime) throws(CallFailure) {
     ring = try Self.ring(of: store, at: now)
   }
 
   private static func ring(
-    of store: any RegistryStore, at now: UnixTime
-  ) throws(StoreFailure) -> TokenKeyRing {
+    of store: RegistryDatabase, at now: UnixTime
+  ) throws(CallFailure) -> TokenKeyRing {
     let members = try store.tokenKeys()
     if !members.isEmpty {
-      guard let ring = TokenKeyRing(members) else { throw .broken("the token keys are no ring of keys") }
+      guard let ring = TokenKeyRing(members) else {
+        throw .store(.broken("the token keys are no ring of keys"))
+      }
       return ring
     }
     let ring = TokenKeyRing(first: try makeKey(), at: UnixSeconds(now))
@@ -44,7 +46,7 @@ package final class TokenMint {
   package var nextChange: UnixTime { UnixTime(ring.nextChange) }
 
   /// Does what is due with the keys; true when there is a new set to be published.
-  package func advance(_ store: any RegistryStore, to now: UnixTime) throws(StoreFailure) -> Bool {
+  package func advance(_ store: RegistryDatabase, to now: UnixTime) throws(CallFailure) -> Bool {
     var advanced = ring
     let hasChanged = try advanced.advance(to: UnixSeconds(now), makeKey: Self.makeKey)
     if hasChanged {
@@ -56,16 +58,18 @@ package final class TokenMint {
 
   /// By an operator's order; the new set is to be published.
   func replaceKeys(
-    in store: any RegistryStore, at now: UnixTime, endingTokens: Bool
-  ) throws(StoreFailure) {
+    in store: RegistryDatabase, at now: UnixTime, endingTokens: Bool
+  ) throws(CallFailure) {
     var replaced = ring
     replaced.replace(with: try Self.makeKey(), at: UnixSeconds(now), endingTokens: endingTokens)
     try store.setTokenKeys(replaced.members)
     ring = replaced
   }
 
-  private static func makeKey() throws(StoreFailure) -> TokenKey {
-    do throws(IssuingError) { return try .generate() } catch { throw .broken("no key for tokens: \(error)") }
+  private static func makeKey() throws(CallFailure) -> TokenKey {
+    do throws(IssuingError) { return try .generate() } catch {
+      throw .store(.broken("no key for tokens: \(error)"))
+    }
   }
 
   /// - Parameter audience: `.gate`, or one of the operator's.

@@ -56,7 +56,7 @@ package struct AnswerPairing: RegistryCall {
     answered.state = .answered
     answered.answer = answer
     let update = answered
-    try desk.storing { (store) throws(StoreFailure) in try store.update(update) }
+    try desk.store.update(update)
     try desk.record(.pairingAnswered, [.pairing(id)] + device.standing)
     desk.announce(.wake(.pairing(id)))
     return .reply(json(answered, answer, desk))
@@ -103,7 +103,7 @@ package struct AnswerPairing: RegistryCall {
       try desk.end(tried, .pairingBurnt)
     } else {
       let update = tried
-      try desk.storing { (store) throws(StoreFailure) in try store.update(update) }
+      try desk.store.update(update)
     }
     return refused("pairing_mac")
   }
@@ -119,14 +119,14 @@ package struct AnswerPairing: RegistryCall {
   private func device(
     for pairing: PairingRecord, _ desk: inout Desk
   ) throws(CallFailure) -> DeviceRecord {
-    let known = try desk.storing { (store) throws(StoreFailure) in try store.device(withKey: keys.device) }
+    let known = try desk.store.device(withKey: keys.device)
     if let known {
       guard known.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
       if known.state == .pending, known.keys == keys { try desk.delete(pending: known) }
     }
     // By its own name until it is confirmed: whoever looks at the pairing sees which phone it is.
     let device = try desk.newDevice(platform, keys: keys, name: name, evidence: evidence)
-    try desk.storing { (store) throws(StoreFailure) in try store.insert(device) }
+    try desk.store.insert(device)
     try desk.keepSerials(of: evidence, for: device.id)
     desk.announceStanding(of: device)
     return device

@@ -74,13 +74,13 @@ package struct ConfirmPairing: RegistryCall {
       return .reply(.refused(RegistryRefusal(.pairingRejected, "pairing_digits")))
     }
     let update = tried
-    try desk.storing { (store) throws(StoreFailure) in try store.update(update) }
+    try desk.store.update(update)
     return .reply(.refused(RegistryRefusal(.codeRejected, "pairing_digits")))
   }
 
   private func activate(_ pairing: PairingRecord, _ desk: inout Desk) throws(CallFailure) -> Reply {
     guard let id = pairing.answer?.device,
-      var device = try desk.storing({ (store) throws(StoreFailure) in try store.device(id) })
+      var device = try desk.store.device(id)
     else { throw .refused(.pairingRejected, "pairing_device_gone") }
     // From now on it is called as the operator wants; until then it had the name that its screen has.
     if let name = pairing.name { device.name = name }
@@ -99,7 +99,7 @@ package struct ConfirmPairing: RegistryCall {
     active.secret = nil
     active.endedAt = desk.now
     let update = active
-    try desk.storing { (store) throws(StoreFailure) in try store.update(update) }
+    try desk.store.update(update)
     try desk.record(.pairingConfirmed, .pairing(pairing.id), .device(id))
     desk.announce(.wake(.pairing(pairing.id)))
     return try desk.status(of: active)

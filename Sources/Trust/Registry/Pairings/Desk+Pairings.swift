@@ -16,7 +16,7 @@ package enum PairingOwner: Sendable {
 extension Desk {
   /// As it stands; one whose time is over has ended.
   mutating func pairing(_ id: PairingID) throws(CallFailure) -> PairingRecord? {
-    guard let pairing = try storing({ (store) throws(StoreFailure) in try store.pairing(id) }) else {
+    guard let pairing = try store.pairing(id) else {
       return nil
     }
     if pairing.state.isOpen, pairing.expiresAt <= now { return try end(pairing, .pairingExpired) }
@@ -45,12 +45,12 @@ extension Desk {
     ended.endedAt = now
     let update = ended
     if let id = pairing.answer?.device,
-      let device = try storing({ (store) throws(StoreFailure) in try store.device(id) }),
+      let device = try store.device(id),
       device.state == .pending
     {
       try delete(pending: device)
     }
-    try storing { (store) throws(StoreFailure) in try store.update(update) }
+    try store.update(update)
     if event == .pairingExpired {
       try recordOverdue(event, [.pairing(pairing.id)])
     } else {
@@ -62,10 +62,8 @@ extension Desk {
 
   /// Of a service that is no more.
   mutating func endPairings(of service: ServiceID) throws(CallFailure) {
-    let open = try storing { (store) throws(StoreFailure) in
-      try store.openPairings(
-        of: service, endingBy: UnixTime(milliseconds: .max), limit: PairingRecord.openLimit)
-    }
+    let open = try store.openPairings(
+      of: service, endingBy: UnixTime(milliseconds: .max), limit: PairingRecord.openLimit)
     for pairing in open { try end(pairing, .pairingCancelled) }
   }
 }
@@ -73,15 +71,12 @@ extension Desk {
 extension Desk {
   /// Rows have names of theirs; an open one ends, and its phone with it.
   mutating func forgetPairings(devices: [DeviceID], subjects: [Subject]) throws(CallFailure) {
-    let pairings = try storing { (store) throws(StoreFailure) in
-      var found: [PairingRecord] = []
-      for device in devices { found += try store.pairings(of: device) }
-      for subject in subjects { found += try store.pairings(of: subject) }
-      return found
-    }
+    var pairings: [PairingRecord] = []
+    for device in devices { pairings += try store.pairings(of: device) }
+    for subject in subjects { pairings += try store.pairings(of: subject) }
     for pairing in pairings {
       if pairing.state.isOpen { try end(pairing, .pairingCancelled) }
-      try storing { (store) throws(StoreFailure) in try store.delete(pairing.id) }
+      try store.delete(pairing.id)
     }
   }
 }
@@ -130,7 +125,7 @@ extension Desk {
   func status(of pairing: PairingRecord) throws(CallFailure) -> Reply {
     var device: DeviceRecord?
     if let id = pairing.answer?.device, pairing.state != .refused {
-      device = try storing { (store) throws(StoreFailure) in try store.device(id) }
+      device = try store.device(id)
     }
     var writer = JSONWriter()
     pairing.write(to: &writer, device: device)

@@ -14,7 +14,7 @@ package struct LookAtPairing: AnsweringCall {
     let pairing = try desk.pairing(id, of: .host)
     var device: DeviceRecord?
     if let id = pairing.answer?.device, pairing.state != .refused {
-      device = try desk.storing { (store) throws(StoreFailure) in try store.device(id) }
+      device = try desk.store.device(id)
     }
     return .reply(
       .value(PairingLook(pairing: pairing, device: device, uri: Self.uri(pairing, desk.settings.publicURL))))

@@ -31,7 +31,7 @@ package struct OpenPairing: RegistryCall {
       service = record.id
     }
     let opener = service
-    let open = try desk.storing { (store) throws(StoreFailure) in try store.openPairings(of: opener) }
+    let open = try desk.store.openPairings(of: opener)
     guard open < PairingRecord.openLimit else { throw .refused(.tooManyOpen, "pairings_open") }
     guard let pin = desk.settings.pins.first, let address = PublicAddress(desk.settings.publicURL) else {
       throw .refused(.internalError, "pairing_address")
@@ -48,7 +48,7 @@ package struct OpenPairing: RegistryCall {
         pairingID: pairing.id, secret: secret, serverKeyHash: pin.hash, host: address.host, port: address.port
       )
     else { throw .refused(.internalError, "pairing_address") }
-    try desk.storing { (store) throws(StoreFailure) in try store.insert(pairing) }
+    try desk.store.insert(pairing)
     try desk.record(.pairingOpened, [.pairing(pairing.id)] + (subject.map { [.subject($0)] } ?? []))
     desk.remind(at: pairing.expiresAt)
     var writer = JSONWriter()

@@ -9,12 +9,10 @@ struct PairingUpkeep: Upkeep {
     let now = desk.now
     let ended = try endOpen(endingBy: now, &desk)
     let over = UnixTime(milliseconds: now.milliseconds - desk.settings.retention.wholeMilliseconds)
-    let deleted = try desk.storing { (store) throws(StoreFailure) in
-      try store.deletePairings(endedBefore: over, limit: Self.batch)
-    }
+    let deleted = try desk.store.deletePairings(endedBefore: over, limit: Self.batch)
     if deleted > 0 { desk.announce(.erased) }
     if ended == Self.batch || deleted == Self.batch { return now }
-    return try desk.storing { (store) throws(StoreFailure) in try store.nextPairingEnd() }
+    return try desk.store.nextPairingEnd()
   }
 
   func endAll(_ desk: inout Desk) throws(CallFailure) {
@@ -22,9 +20,7 @@ struct PairingUpkeep: Upkeep {
   }
 
   private func endOpen(endingBy time: UnixTime, _ desk: inout Desk) throws(CallFailure) -> Int {
-    let open = try desk.storing { (store) throws(StoreFailure) in
-      try store.openPairings(of: nil, endingBy: time, limit: Self.batch)
-    }
+    let open = try desk.store.openPairings(of: nil, endingBy: time, limit: Self.batch)
     for pairing in open { try desk.end(pairing, .pairingExpired) }
     return open.count
   }

@@ -23,7 +23,7 @@ package struct RevealPairing: RegistryCall {
       revealed.state = .revealed
       revealed.r = r
       let update = revealed
-      try desk.storing { (store) throws(StoreFailure) in try store.update(update) }
+      try desk.store.update(update)
       desk.announce(.wake(.pairing(id)))
     }
     switch pairing.state {

@@ -12,7 +12,7 @@ extension Desk {
   /// The device that a desktop asks about. One that is not there, not confirmed, at its end, or somebody's whom the
   /// service may not name, is as far away as one that does not answer.
   func device(_ id: DeviceID, near desktop: ServiceRecord) throws(CallFailure) -> DeviceRecord {
-    let found = try storing { (store) throws(StoreFailure) in try store.device(id) }
+    let found = try store.device(id)
     guard let device = found, device.state == .active else {
       throw .refused(.presenceRejected, "presence_device")
     }

@@ -10,13 +10,9 @@ extension Desk {
   package mutating func service(bearer token: String, scope: ServiceScopes) throws(CallFailure)
     -> ServiceRecord
   {
-    let service: ServiceRecord?
-    do throws(StoreFailure) {
-      service = try store.service(withToken: ServiceToken.hash(token))
-    } catch {
-      throw .store(error)
+    guard let service = try store.service(withToken: ServiceToken.hash(token)) else {
+      throw .refused(.tokenRejected, "service_token")
     }
-    guard let service else { throw .refused(.tokenRejected, "service_token") }
     know(.service(service.id))
     guard service.scopes.isSuperset(of: scope) else { throw .refused(.scopeMissing, "service_scope") }
     return service
@@ -35,12 +31,8 @@ package enum ServiceToken {
 
   package static func hash(_ token: String) -> Bytes32 { SHA256.hash(Array(token.utf8).span) }
 
-  static func holding(_ store: any RegistryStore) throws(CallFailure) -> [Bytes32: ServiceID] {
-    do throws(StoreFailure) {
-      let services = try store.services().filter { $0.revokedAt == nil }
-      return Dictionary(services.map { ($0.tokenHash, $0.id) }, uniquingKeysWith: { first, _ in first })
-    } catch {
-      throw .store(error)
-    }
+  static func holding(_ store: RegistryDatabase) throws(CallFailure) -> [Bytes32: ServiceID] {
+    let services = try store.services().filter { $0.revokedAt == nil }
+    return Dictionary(services.map { ($0.tokenHash, $0.id) }, uniquingKeysWith: { first, _ in first })
   }
 }

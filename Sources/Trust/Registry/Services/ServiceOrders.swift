@@ -42,7 +42,7 @@ package struct AddService: RegistryCall {
     let service = ServiceRecord(
       id: ServiceID(random: desk.entropy), name: name, tokenHash: ServiceToken.hash(token), scopes: scopes,
       site: site, subjects: subjects, createdAt: desk.now)
-    try desk.storing { (store) throws(StoreFailure) in try store.insert(service) }
+    try desk.store.insert(service)
     try desk.record(.serviceAdded, .service(service.id), .word("name", name.text))
     try desk.announceServices()
     return .reply(.created(service.json(token: token)))
@@ -52,7 +52,7 @@ package struct AddService: RegistryCall {
 extension AddService {
   /// One that nobody takes for another's: phones show it.
   private func requireName(_ desk: Desk) throws(CallFailure) {
-    let services = try desk.storing { (store) throws(StoreFailure) in try store.services() }
+    let services = try desk.store.services()
     let alike = services.first { $0.revokedAt == nil && $0.name.text.looksLike(name.text) }
     guard let known = alike?.name.text else { return }
     guard known == name.text else {
@@ -81,7 +81,7 @@ package struct RotateService: RegistryCall {
     service.tokenHash = ServiceToken.hash(token)
     service.rotatedAt = desk.now
     let changed = service
-    try desk.storing { (store) throws(StoreFailure) in try store.update(changed) }
+    try desk.store.update(changed)
     try desk.record(.serviceRotated, .service(service.id))
     desk.announce(.desktopEnded(service.id))
     try desk.announceServices()
@@ -99,7 +99,7 @@ package struct RevokeService: RegistryCall {
     guard var service = try desk.service(named: name) else { throw .refused(.notFound, "service_name") }
     service.revokedAt = desk.now
     let changed = service
-    try desk.storing { (store) throws(StoreFailure) in try store.update(changed) }
+    try desk.store.update(changed)
     try desk.record(.serviceRevoked, .service(service.id))
     try desk.endApprovals(of: service)
     try desk.endPairings(of: service.id)
@@ -114,9 +114,7 @@ package struct ListServices: RegistryCall {
   init(_: OrderArguments) {}
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let (services, bars) = try desk.storing { (store) throws(StoreFailure) in
-      (try store.services(), try store.bars().filter { $0.requester == nil })
-    }
+    let (services, bars) = (try desk.store.services(), try desk.store.bars().filter { $0.requester == nil })
     var writer = JSONWriter()
     writer.beginArray()
     for service in services {
@@ -129,7 +127,7 @@ package struct ListServices: RegistryCall {
 
 extension Desk {
   fileprivate func service(named name: ServiceName) throws(CallFailure) -> ServiceRecord? {
-    try storing { (store) throws(StoreFailure) in try store.service(named: name) }
+    try store.service(named: name)
   }
 }
 

@@ -35,7 +35,7 @@ extension Desk {
   /// Looks at what the device says of itself, and tells what it finds; changes nothing yet.
   mutating func doubts(about device: DeviceRecord, _ signals: Signals) throws(CallFailure) -> Doubts {
     let id = device.id
-    let previous = try storing { (store) throws(StoreFailure) in try store.riskRecord(of: id) }
+    let previous = try store.riskRecord(of: id)
     let question = RiskQuestion(
       signals: signals, at: UnixSeconds(now), place: place, previous: previous,
       minimumPatch: settings.risk.minimumPatch,
@@ -63,9 +63,7 @@ extension Desk {
 
   /// With a code, and not with a refusal: else whoever was refused for coming from afar would only have to ask again.
   func remember(_ doubts: Doubts) throws(CallFailure) {
-    try storing { (store) throws(StoreFailure) in
-      try store.setRiskRecord(doubts.record, of: doubts.report.device)
-    }
+    try store.setRiskRecord(doubts.record, of: doubts.report.device)
   }
 }
 

@@ -9,17 +9,14 @@ struct SignalUpkeep: Upkeep {
   func tend(_ desk: inout Desk) throws(CallFailure) -> UnixTime? {
     let retention = desk.settings.retention
     let kept = UnixTime(milliseconds: desk.now.milliseconds - retention.wholeMilliseconds)
-    let stale = try desk.storing { (store) throws(StoreFailure) in
-      let stale = try store.devices(withRiskRecordsBefore: kept, limit: Self.batch)
-      for device in stale {
-        guard let record = try store.riskRecord(of: device) else { continue }
-        try store.setRiskRecord(record.parts { UnixTime($0) >= kept }, of: device)
-      }
-      return stale.count
+    let stale = try desk.store.devices(withRiskRecordsBefore: kept, limit: Self.batch)
+    for device in stale {
+      guard let record = try desk.store.riskRecord(of: device) else { continue }
+      try desk.store.setRiskRecord(record.parts { UnixTime($0) >= kept }, of: device)
     }
-    if stale > 0 { desk.announce(.erased) }
-    if stale == Self.batch { return desk.now }
-    let oldest = try desk.storing { (store) throws(StoreFailure) in try store.oldestRiskRecord() }
+    if !stale.isEmpty { desk.announce(.erased) }
+    if stale.count == Self.batch { return desk.now }
+    let oldest = try desk.store.oldestRiskRecord()
     // A millisecond later it is older than what is kept.
     return oldest.map { $0.adding(retention + .milliseconds(1)) }
   }

@@ -4,9 +4,9 @@
 /// is a serial behind those of another row, and a device names the last one. A path has the serials of one device, in no order
 /// that means anything; what many have goes first.
 package import DeviceWire
-internal import SQLite
+internal import SQL
 
-extension SQLiteStore {
+extension RegistryDatabase {
   /// A factory's certificate stands in the chains of a hundred thousand phones. The index has 8 bytes of a serial.
   static let androidTables = """
     CREATE TABLE android_chains (
@@ -18,7 +18,7 @@ extension SQLiteStore {
     CREATE INDEX android_chains_by_rest ON android_chains (rest) WHERE rest IS NOT NULL
     """
 
-  private static let isSerial = "substr(serial, 1, 8) = substr(?1, 1, 8) AND serial = ?1"
+  private static let isSerial = "substr(serial, 1, 8) = substr(CAST(?1 AS BLOB), 1, 8) AND serial = ?1"
 
   /// In this order, and by this index: all devices would be gone through else.
   static let devicesOfSerial = """
@@ -26,30 +26,32 @@ extension SQLiteStore {
       SELECT number FROM android_chains WHERE \(isSerial)
       UNION SELECT c.number FROM behind AS b JOIN android_chains AS c ON c.rest = b.number
     )
-    SELECT d.id FROM behind AS b CROSS JOIN devices AS d INDEXED BY devices_by_chain ON d.chain = b.number
+    SELECT d.id FROM behind AS b JOIN devices AS d \(SQLiteWords.found(by: "devices_by_chain")) ON d.chain = b.number
     WHERE d.state <> ?2 ORDER BY d.number
     """
 }
 
-extension SQLiteStore: AndroidTable {
-  package func insert(_ serials: Set<AndroidSerial>, of device: DeviceID) throws(StoreFailure) {
+extension RegistryDatabase {
+  /// Beside those that the device has.
+  package func insert(_ serials: Set<AndroidSerial>, of device: DeviceID) throws(CallFailure) {
     try setChain(try self.serials(of: device).union(serials), of: device)
   }
 
-  package func deleteSerials(of device: DeviceID) throws(StoreFailure) {
+  package func deleteSerials(of device: DeviceID) throws(CallFailure) {
     try setChain([], of: device)
   }
 
-  package func devices(of serial: AndroidSerial) throws(StoreFailure) -> [DeviceID] {
+  /// Those that are not revoked.
+  package func devices(of serial: AndroidSerial) throws(CallFailure) -> [DeviceID] {
     // Of a list of many thousands nearly all are nobody's: that is soon known.
     guard try isKnown(serial) else { return [] }
     return try all(
       Self.devicesOfSerial,
       [.blob(serial.bytes), .integer(Int64(DeviceRecord.State.revoked.rawValue))]
-    ) { (row) throws(SQLiteError) in try row.id(0) }
+    ) { (row) throws(SQLError) in try row.id(0) }
   }
 
-  package func serials(of device: DeviceID) throws(StoreFailure) -> Set<AndroidSerial> {
+  package func serials(of device: DeviceID) throws(CallFailure) -> Set<AndroidSerial> {
     Set(
       try all(
         """
@@ -59,12 +61,12 @@ extension SQLiteStore: AndroidTable {
         )
         SELECT serial FROM path AS p JOIN android_chains AS c ON c.number = p.number
         """, [.id(device)]
-      ) { (row) throws(SQLiteError) in AndroidSerial(try row.blob(0)) })
+      ) { (row) throws(SQLError) in AndroidSerial(try row.blob(0)) })
   }
 
   // MARK: Paths
 
-  private func setChain(_ serials: Set<AndroidSerial>, of device: DeviceID) throws(StoreFailure) {
+  private func setChain(_ serials: Set<AndroidSerial>, of device: DeviceID) throws(CallFailure) {
     let before = try chain(of: device)
     let chain = try chain(with: serials)
     guard chain != before else { return }
@@ -73,14 +75,14 @@ extension SQLiteStore: AndroidTable {
   }
 
   /// Nil where the device has none.
-  func chain(of device: DeviceID) throws(StoreFailure) -> Int64? {
+  func chain(of device: DeviceID) throws(CallFailure) -> Int64? {
     try first("SELECT chain FROM devices WHERE id = ?1 AND chain IS NOT NULL", [.id(device)]) {
-      (row) throws(SQLiteError) in try row.integer(0)
+      (row) throws(SQLError) in try row.integer(0)
     }
   }
 
   /// As far as there is a path of them it is gone along; what is left goes behind it, those last that nobody else has.
-  private func chain(with serials: Set<AndroidSerial>) throws(StoreFailure) -> Int64? {
+  private func chain(with serials: Set<AndroidSerial>) throws(CallFailure) -> Int64? {
     var left = serials.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     var end: Int64?
     var isOnPath = true
@@ -102,21 +104,21 @@ extension SQLiteStore: AndroidTable {
     return end
   }
 
-  private func chain(_ serial: AndroidSerial, behind rest: Int64?) throws(StoreFailure) -> Int64? {
+  private func chain(_ serial: AndroidSerial, behind rest: Int64?) throws(CallFailure) -> Int64? {
     try first(
-      "SELECT number FROM android_chains WHERE \(Self.isSerial) AND rest IS ?2",
+      "SELECT number FROM android_chains WHERE \(Self.isSerial) AND rest IS NOT DISTINCT FROM ?2",
       [.blob(serial.bytes), .integer(orNull: rest)]
-    ) { (row) throws(SQLiteError) in try row.integer(0) }
+    ) { (row) throws(SQLError) in try row.integer(0) }
   }
 
-  private func isKnown(_ serial: AndroidSerial) throws(StoreFailure) -> Bool {
+  private func isKnown(_ serial: AndroidSerial) throws(CallFailure) -> Bool {
     try first("SELECT 1 FROM android_chains WHERE \(Self.isSerial) LIMIT 1", [.blob(serial.bytes)]) { _ in
       true
     }
       ?? false
   }
 
-  private func append(_ serial: AndroidSerial, behind rest: Int64?) throws(StoreFailure) -> Int64? {
+  private func append(_ serial: AndroidSerial, behind rest: Int64?) throws(CallFailure) -> Int64? {
     try run(
       "INSERT INTO android_chains (serial, rest) VALUES (?1, ?2)",
       [.blob(serial.bytes), .integer(orNull: rest)])
@@ -124,7 +126,7 @@ extension SQLiteStore: AndroidTable {
   }
 
   /// With all before it that nobody has any more: a serial may be one phone's alone, and tell which it was.
-  func dropChain(_ chain: Int64?) throws(StoreFailure) {
+  func dropChain(_ chain: Int64?) throws(CallFailure) {
     var next = chain
     while let number = next {
       let rest = try first(
@@ -133,7 +135,7 @@ extension SQLiteStore: AndroidTable {
         AND NOT EXISTS (SELECT 1 FROM devices WHERE chain = ?1)
         AND NOT EXISTS (SELECT 1 FROM android_chains WHERE rest = ?1)
         """, [.integer(number)]
-      ) { (row) throws(SQLiteError) in row.isNull(0) ? Int64?.none : try row.integer(0) }
+      ) { (row) throws(SQLError) in row.isNull(0) ? Int64?.none : try row.integer(0) }
       // Others have it.
       guard let rest else { return }
       try run("DELETE FROM android_chains WHERE number = ?1", [.integer(number)])

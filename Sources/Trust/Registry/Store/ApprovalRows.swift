@@ -4,17 +4,17 @@ internal import Bytes
 internal import Crypto
 package import DeviceWire
 internal import JSON
-internal import SQLite
+internal import SQL
 internal import System
 
-extension SQLiteStore {
+extension RegistryDatabase {
   /// Times are Unix seconds, as they are signed. `service` is empty for programs of the host. What belongs to a request
   /// goes with it.
   static let approvalTables = """
     CREATE TABLE approvals (
-      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      number INTEGER PRIMARY KEY,
       id BLOB NOT NULL UNIQUE,
-      service BLOB NOT NULL, user INTEGER, requester TEXT NOT NULL, subject TEXT,
+      service BLOB NOT NULL, host_user INTEGER, requester TEXT NOT NULL, subject TEXT,
       summary BLOB NOT NULL,
       factors INTEGER NOT NULL, level INTEGER NOT NULL, verification INTEGER NOT NULL, quorum INTEGER NOT NULL,
       distinct_subjects INTEGER NOT NULL, bars_requester INTEGER NOT NULL, presence INTEGER NOT NULL,
@@ -43,26 +43,27 @@ extension SQLiteStore {
     """
 
   static let approvalColumns = """
-    id, service, user, requester, subject, summary, factors, level, verification, quorum, distinct_subjects, \
+    id, service, host_user, requester, subject, summary, factors, level, verification, quorum, distinct_subjects, \
     bars_requester, presence, approvers, lease_seconds, lease_uses, match_code, created_at, expires_at, \
     idempotency_key, idempotency_hash, state, ended_at, lacks_devices, operator
     """
   /// With what is left of a summary.
   static let readColumns = approvalColumns + ", summary_hash, operation"
   private static let insertApproval = """
-    INSERT INTO approvals (\(approvalColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, \
-    ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)
+    INSERT INTO approvals (\(approvalColumns), number) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, \
+    ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)
     """
 }
 
-extension SQLiteStore {
-  package func approval(_ id: ApprovalID) throws(StoreFailure) -> ApprovalRecord? {
+extension RegistryDatabase {
+  package func approval(_ id: ApprovalID) throws(CallFailure) -> ApprovalRecord? {
     try approvals(where: "id = ?1", [.id(id)]).first
   }
 
+  /// The newest that the service asked for by this key since then.
   package func approval(
     of service: ServiceID, key: String, since: UnixSeconds
-  ) throws(StoreFailure) -> ApprovalRecord? {
+  ) throws(CallFailure) -> ApprovalRecord? {
     try approvals(
       where: """
         service = ?1 AND idempotency_key = ?2 AND idempotency_key IS NOT NULL AND created_at > ?3
@@ -71,20 +72,20 @@ extension SQLiteStore {
     ).first
   }
 
+  /// - Parameter devices: whom it is put to.
   package func insert(
     _ approval: ApprovalRecord, for devices: [DeviceID]
-  ) throws(StoreFailure) {
-    try run(Self.insertApproval, Self.values(of: approval))
+  ) throws(CallFailure) {
+    let number = try nextNumber(StoreValue.approvalNumber)
+    try run(Self.insertApproval, Self.values(of: approval) + [.integer(number)])
     for device in devices {
       try run(
-        """
-        INSERT INTO approval_devices (approval, device, is_open, wrong_codes)
-        SELECT number, ?2, 1, 0 FROM approvals WHERE id = ?1
-        """, [.id(approval.id), .id(device)])
+        "INSERT INTO approval_devices (approval, device, is_open, wrong_codes) VALUES (?1, ?2, 1, 0)",
+        [.integer(number), .id(device)])
     }
   }
 
-  package func update(_ approval: ApprovalRecord) throws(StoreFailure) {
+  package func update(_ approval: ApprovalRecord) throws(CallFailure) {
     try run(
       "UPDATE approvals SET state = ?2, ended_at = ?3, lacks_devices = ?4, operator = ?5 WHERE id = ?1",
       [
@@ -94,11 +95,12 @@ extension SQLiteStore {
       ])
   }
 
+  /// The newest first.
   package func approvals(
     in state: ApprovalRecord.State?, limit: Int
-  ) throws(StoreFailure) -> [ApprovalRecord] {
+  ) throws(CallFailure) -> [ApprovalRecord] {
     let (sql, values) = Self.approvals(in: state, limit: limit)
-    return try all(sql, values) { (row) throws(SQLiteError) in try Self.approval(row) }
+    return try all(sql, values) { (row) throws(SQLError) in try Self.approval(row) }
   }
 
   static func approvals(in state: ApprovalRecord.State?, limit: Int) -> (String, [SQLValue]) {
@@ -106,7 +108,7 @@ extension SQLiteStore {
     let rows =
       switch state {
       case nil: "approvals"
-      case .pending: "approvals INDEXED BY approvals_open WHERE state = 0"
+      case .pending: "approvals \(SQLiteWords.found(by: "approvals_open")) WHERE state = 0"
       case .some(let state): "approvals WHERE state = \(state.rawValue)"
       }
     return (
@@ -114,44 +116,51 @@ extension SQLiteStore {
     )
   }
 
+  /// The newest first, from behind one on; pending ones, or those that are over.
   package func approvals(
     arePending: Bool, after: ApprovalID?, limit: Int
-  ) throws(StoreFailure) -> [ApprovalRecord] {
+  ) throws(CallFailure) -> [ApprovalRecord] {
     try approvals(
       where: """
         state \(arePending ? "=" : "<>") 0
-        AND (?1 IS NULL OR number < (SELECT number FROM approvals WHERE id = ?1)) ORDER BY number DESC LIMIT ?2
+        AND (CAST(?1 AS BLOB) IS NULL OR number < (SELECT number FROM approvals WHERE id = ?1)) ORDER BY number DESC LIMIT ?2
         """, [.id(orNull: after), .integer(Int64(limit))])
   }
 
-  package func openApprovals(of service: ServiceID) throws(StoreFailure) -> [ApprovalID] {
+  /// Pending ones.
+  package func openApprovals(of service: ServiceID) throws(CallFailure) -> [ApprovalID] {
     try ids("SELECT id FROM approvals WHERE state = 0 AND service = ?1", [.id(service)])
   }
 
-  package func openApprovals(about subject: Subject) throws(StoreFailure) -> [ApprovalID] {
+  /// Also those that he has asked for himself.
+  package func openApprovals(about subject: Subject) throws(CallFailure) -> [ApprovalID] {
     try ids(
       "SELECT id FROM approvals WHERE state = 0 AND (\(Self.naming))", Self.names(subject))
   }
 
-  package func countOpen(of service: ServiceID?, requester: String) throws(StoreFailure) -> Int {
+  /// Pending ones of a requester.
+  package func countOpen(of service: ServiceID?, requester: String) throws(CallFailure) -> Int {
     try count(
       "SELECT count(*) FROM approvals WHERE state = 0 AND service = ?1 AND requester = ?2",
       [.service(service), .text(requester)])
   }
 
-  package func overdueApprovals(at now: UnixSeconds, limit: Int) throws(StoreFailure) -> [ApprovalID] {
+  /// Pending ones whose time is over, the oldest first.
+  package func overdueApprovals(at now: UnixSeconds, limit: Int) throws(CallFailure) -> [ApprovalID] {
     try ids(
       "SELECT id FROM approvals WHERE state = 0 AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2",
       [.integer(now.value), .integer(Int64(limit))])
   }
 
-  package func nextExpiry() throws(StoreFailure) -> UnixSeconds? {
+  /// When the next pending one is over.
+  package func nextExpiry() throws(CallFailure) -> UnixSeconds? {
     try first("SELECT expires_at FROM approvals WHERE state = 0 ORDER BY expires_at LIMIT 1") {
-      (row) throws(SQLiteError) in try row.number(0) { UnixSeconds($0) }
+      (row) throws(SQLError) in try row.number(0) { UnixSeconds($0) }
     }
   }
 
-  package func deleteApprovals(endedBefore time: UnixSeconds, limit: Int) throws(StoreFailure) -> Int {
+  /// Ended ones with all that belongs to them.
+  package func deleteApprovals(endedBefore time: UnixSeconds, limit: Int) throws(CallFailure) -> Int {
     try run(
       """
       DELETE FROM approvals WHERE number IN
@@ -159,30 +168,39 @@ extension SQLiteStore {
       """, [.integer(time.value), .integer(Int64(limit))])
   }
 
-  package func shortenApprovals(endedBefore time: UnixSeconds, limit: Int) throws(StoreFailure) -> Int {
+  /// Of ended ones whose summary is there yet: its hash and its operation are kept in its place.
+  /// - Returns: how many.
+  package func shortenApprovals(endedBefore time: UnixSeconds, limit: Int) throws(CallFailure) -> Int {
     let whole = try all(
       """
-      SELECT number, summary FROM approvals INDEXED BY approvals_whole
+      SELECT number, summary FROM approvals \(SQLiteWords.found(by: "approvals_whole"))
       WHERE ended_at IS NOT NULL AND summary_hash IS NULL AND ended_at < ?1 ORDER BY ended_at LIMIT ?2
       """, [.integer(time.value), .integer(Int64(limit))]
-    ) { (row) throws(SQLiteError) in (number: try row.integer(0), summary: try row.blob(1)) }
+    ) { (row) throws(SQLError) in (number: try row.integer(0), summary: try row.blob(1)) }
     for row in whole {
       let operation = (try? Summary(canonical: row.summary.span))?.operation
       try run(
-        "UPDATE approvals SET summary = x'', summary_hash = ?2, operation = ?3 WHERE number = ?1",
-        [.integer(row.number), .hash(SHA256.hash(row.summary.span)), .text(orNull: operation)])
+        "UPDATE approvals SET summary = ?4, summary_hash = ?2, operation = ?3 WHERE number = ?1",
+        [
+          .integer(row.number), .hash(SHA256.hash(row.summary.span)), .text(orNull: operation), .blob([]),
+        ])
     }
     return whole.count
   }
 
-  package func deleteApprovals(of subject: Subject) throws(StoreFailure) {
+  /// Those about it, those that it has asked for, what it has reported, and what was reported of it; of others its name
+  /// among those who may approve.
+  package func deleteApprovals(of subject: Subject) throws(CallFailure) {
     try run("DELETE FROM approvals WHERE \(Self.naming)", Self.names(subject))
     try run("DELETE FROM approval_bars WHERE subject = ?1 OR requester = ?1", [.text(subject.name)])
     try run("DELETE FROM service_reports WHERE subject = ?1", [.text(subject.name)])
     let listed = try all(
-      "SELECT number, approvers FROM approvals WHERE approvers IS NOT NULL AND instr(approvers, ?1) > 0",
+      """
+      SELECT number, approvers FROM approvals
+      WHERE approvers IS NOT NULL AND \(SQLiteWords.place(of: "?1", in: "approvers")) > 0
+      """,
       [.text(String(decoding: Self.json(subject.name), as: UTF8.self))]
-    ) { (row) throws(SQLiteError) in
+    ) { (row) throws(SQLError) in
       (number: try row.integer(0), approvers: try row.word(1) { Approvers(stored: $0) })
     }
     for row in listed {
@@ -195,7 +213,7 @@ extension SQLiteStore {
   /// Which requests are about somebody, or were asked for by him: as a service's requester, or as a user of the host whose
   /// account has his name, which stands in the summary alone.
   private static let naming =
-    "subject = ?1 OR requester = ?1 OR (user IS NOT NULL AND instr(summary, ?2) > 0)"
+    "subject = ?1 OR requester = ?1 OR (host_user IS NOT NULL AND \(SQLiteWords.place(of: "?2", in: "summary")) > 0)"
 
   private static func names(_ subject: Subject) -> [SQLValue] {
     // In canonical form, and nowhere else: what stands in a string has no quotes of its own.
@@ -214,14 +232,14 @@ extension SQLiteStore {
 
   private func approvals(
     where condition: String, _ values: [SQLValue]
-  ) throws(StoreFailure) -> [ApprovalRecord] {
+  ) throws(CallFailure) -> [ApprovalRecord] {
     try all("SELECT \(Self.readColumns) FROM approvals WHERE \(condition)", values) {
-      (row) throws(SQLiteError) in try Self.approval(row)
+      (row) throws(SQLError) in try Self.approval(row)
     }
   }
 
-  func ids<Kind>(_ sql: String, _ values: [SQLValue]) throws(StoreFailure) -> [Identifier<Kind>] {
-    try all(sql, values) { (row) throws(SQLiteError) in try row.id(0) }
+  func ids<Kind>(_ sql: String, _ values: [SQLValue]) throws(CallFailure) -> [Identifier<Kind>] {
+    try all(sql, values) { (row) throws(SQLError) in try row.id(0) }
   }
 
   private static func values(of approval: ApprovalRecord) -> [SQLValue] {
@@ -241,7 +259,7 @@ extension SQLiteStore {
     ]
   }
 
-  static func approval(_ row: borrowing Row) throws(SQLiteError) -> ApprovalRecord {
+  static func approval(_ row: borrowing Row) throws(SQLError) -> ApprovalRecord {
     let created = try row.number(17) { UnixSeconds($0) }
     let expires = try row.number(18) { UnixSeconds($0) }
     let code = try row.word(16) { MatchCode($0) }
@@ -262,7 +280,7 @@ extension SQLiteStore {
 
   private static func terms(
     _ row: borrowing Row, digits: Int, seconds: Int
-  ) throws(SQLiteError) -> ApprovalTerms {
+  ) throws(SQLError) -> ApprovalTerms {
     var lease: LeaseTerms?
     if let seconds = try row.integerOrNil(14), let uses = try row.integerOrNil(15) {
       lease = LeaseTerms(seconds: Int(seconds), uses: Int(uses))
@@ -278,7 +296,7 @@ extension SQLiteStore {
 
   private static func idempotency(
     _ row: borrowing Row
-  ) throws(SQLiteError) -> ApprovalRecord.Idempotency? {
+  ) throws(SQLError) -> ApprovalRecord.Idempotency? {
     guard let key = try row.textOrNil(19), let hash = try row.hashOrNil(20) else { return nil }
     return ApprovalRecord.Idempotency(key: key, asked: hash)
   }
@@ -290,11 +308,11 @@ extension SQLValue {
 }
 
 extension Row {
-  func service(_ column: Int) throws(SQLiteError) -> ServiceID? {
+  func service(_ column: Int) throws(SQLError) -> ServiceID? {
     try blob(column).isEmpty ? nil : try id(column)
   }
 
-  func user(_ column: Int) throws(SQLiteError) -> UInt32? {
+  func user(_ column: Int) throws(SQLError) -> UInt32? {
     isNull(column) ? nil : try number(column) { UInt32(exactly: $0) }
   }
 }

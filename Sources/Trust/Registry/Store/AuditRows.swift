@@ -1,9 +1,9 @@
 /// The audit in SQLite: rows by their number, and whom they are about.
 internal import Bytes
 internal import DeviceWire
-internal import SQLite
+internal import SQL
 
-extension SQLiteStore {
+extension RegistryDatabase {
   /// There is one gate, and one chain. `at` in seconds; of an erased row the text is NULL and the salt is the digest.
   /// Whom rows are about lies by blocks of 1,024 rows: new rows change the pages of the last block alone, and a search
   /// looks into each.
@@ -17,7 +17,7 @@ extension SQLiteStore {
     """
 }
 
-extension SQLiteStore: AuditTable {
+extension RegistryDatabase {
   /// `registry.value`: eight bytes of sequence, big endian, and the hash.
   private static let beginning = "audit_beginning"
 
@@ -27,23 +27,25 @@ extension SQLiteStore: AuditTable {
     INSERT INTO registry SELECT '\(StoreValue.unnamedBeginning)', value FROM registry WHERE name = '\(beginning)'
     """
 
-  package func auditEnd() throws(StoreFailure) -> AuditEnd {
-    let last = try first("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1") { row throws(SQLiteError) in
+  /// Where the chain stands.
+  package func auditEnd() throws(CallFailure) -> AuditEnd {
+    let last = try first("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1") { row throws(SQLError) in
       AuditEnd(sequence: try row.integer(0), hash: try row.hash(1))
     }
     if let last { return last }
     return try auditBeginning()
   }
 
-  package func auditBeginning() throws(StoreFailure) -> AuditEnd {
+  /// Where the rows that are kept begin: after the last one that was thrown away.
+  package func auditBeginning() throws(CallFailure) -> AuditEnd {
     guard let bytes = try value(Self.beginning) else { return .beginning }
     guard let number = UInt64(bigEndian: bytes.prefix(8)), let sequence = Int64(exactly: number),
       let hash = Bytes32(Array(bytes.dropFirst(8)))
-    else { throw .broken("where the audit begins is not written in its form") }
+    else { throw .store(.broken("where the audit begins is not written in its form")) }
     return AuditEnd(sequence: sequence, hash: hash)
   }
 
-  package func appendToAudit(_ row: AuditRow, about: [[UInt8]]) throws(StoreFailure) {
+  package func appendToAudit(_ row: AuditRow, about: [[UInt8]]) throws(CallFailure) {
     let (text, salt): (SQLValue, SQLValue) =
       switch row.content {
       case .text(let text, let salt): (.text(String(decoding: text, as: UTF8.self)), .blob(salt))
@@ -54,24 +56,26 @@ extension SQLiteStore: AuditTable {
       [.text(AuditHead.gate), .integer(row.sequence), .integer(row.at.value), text, salt, .hash(row.hash)])
     for key in about {
       try run(
-        "INSERT INTO audit_about (block, about, seq) VALUES (?2 >> 10, ?1, ?2)",
+        "INSERT INTO audit_about (block, about, seq) VALUES (CAST(?2 AS BIGINT) >> 10, ?1, ?2)",
         [.blob(key), .integer(row.sequence)])
     }
   }
 
-  package func auditRows(after sequence: Int64, limit: Int) throws(StoreFailure) -> [AuditRow] {
+  /// In their order, those behind `sequence`.
+  package func auditRows(after sequence: Int64, limit: Int) throws(CallFailure) -> [AuditRow] {
     try all(
       "SELECT seq, at, text, salt, hash FROM audit WHERE seq > ?1 ORDER BY seq LIMIT ?2",
       [.integer(sequence), .integer(Int64(limit))], Self.auditRow)
   }
 
-  package func auditRows(before sequence: Int64, limit: Int) throws(StoreFailure) -> [AuditRow] {
+  /// Those before `sequence`, the latest first.
+  package func auditRows(before sequence: Int64, limit: Int) throws(CallFailure) -> [AuditRow] {
     try all(
       "SELECT seq, at, text, salt, hash FROM audit WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2",
       [.integer(sequence), .integer(Int64(limit))], Self.auditRow)
   }
 
-  private static func auditRow(_ row: borrowing Row) throws(SQLiteError) -> AuditRow {
+  private static func auditRow(_ row: borrowing Row) throws(SQLError) -> AuditRow {
     let content: AuditRow.Content =
       if let text = try row.textOrNil(2) {
         .text(Array(text.utf8), salt: try row.blob(3))
@@ -83,7 +87,9 @@ extension SQLiteStore: AuditTable {
       hash: try row.hash(4))
   }
 
-  package func eraseAudit(about key: [UInt8], limit: Int) throws(StoreFailure) -> Int {
+  /// Takes the texts out of rows about it, of at most so many.
+  /// - Returns: of how many.
+  package func eraseAudit(about key: [UInt8], limit: Int) throws(CallFailure) -> Int {
     let rows = try all(
       """
       WITH RECURSIVE blocks (number) AS (
@@ -91,7 +97,7 @@ extension SQLiteStore: AuditTable {
         UNION ALL SELECT number + 1 FROM blocks WHERE number < (SELECT max(block) FROM audit_about)
       )
       SELECT seq, at, text, salt, hash FROM audit
-      WHERE seq IN (SELECT seq FROM blocks CROSS JOIN audit_about ON block = number WHERE about = ?1)
+      WHERE seq IN (SELECT seq FROM blocks JOIN audit_about ON block = number WHERE about = ?1)
         AND text IS NOT NULL
       LIMIT ?2
       """, [.blob(key), .integer(Int64(limit))], Self.auditRow)
@@ -104,7 +110,8 @@ extension SQLiteStore: AuditTable {
     return rows.count
   }
 
-  package func auditEnd(before time: Int64) throws(StoreFailure) -> AuditEnd? {
+  /// Where the chain stood after the last row of before `time`, but for the last row of all; nil where there is none.
+  package func auditEnd(before time: Int64) throws(CallFailure) -> AuditEnd? {
     // Rows stand in the order of their times, as the registry's clock never goes back: a few looks find the last one.
     var (low, high) = (try auditBeginning().sequence, try auditEnd().sequence - 1)
     var found: AuditEnd?
@@ -112,7 +119,7 @@ extension SQLiteStore: AuditTable {
       let middle = low + (high - low + 1) / 2
       let row = try first(
         "SELECT seq, at, hash FROM audit WHERE seq <= ?1 ORDER BY seq DESC LIMIT 1", [.integer(middle)]
-      ) { (row) throws(SQLiteError) in
+      ) { (row) throws(SQLError) in
         (end: AuditEnd(sequence: try row.integer(0), hash: try row.hash(2)), at: try row.integer(1))
       }
       guard let row, row.end.sequence > low else {
@@ -129,7 +136,9 @@ extension SQLiteStore: AuditTable {
     return found
   }
 
-  package func pruneAudit(through sequence: Int64, limit: Int) throws(StoreFailure) -> Int {
+  /// Throws the oldest rows away, at most so many, and none behind `sequence`.
+  /// - Returns: how many.
+  package func pruneAudit(through sequence: Int64, limit: Int) throws(CallFailure) -> Int {
     let rows = try auditRows(after: try auditBeginning().sequence, limit: limit).prefix {
       $0.sequence <= sequence
     }
@@ -139,11 +148,11 @@ extension SQLiteStore: AuditTable {
     return try run("DELETE FROM audit WHERE seq <= ?1", [.integer(last.sequence)])
   }
 
-  private func forgetWhom(_ row: AuditRow) throws(StoreFailure) {
+  private func forgetWhom(_ row: AuditRow) throws(CallFailure) {
     guard case .text(let text, _) = row.content else { return }
     for key in AuditEntry.about(text: text) {
       try run(
-        "DELETE FROM audit_about WHERE block = ?2 >> 10 AND about = ?1 AND seq = ?2",
+        "DELETE FROM audit_about WHERE block = CAST(?2 AS BIGINT) >> 10 AND about = ?1 AND seq = ?2",
         [.blob(key.bytes), .integer(row.sequence)])
     }
   }

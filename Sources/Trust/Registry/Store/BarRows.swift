@@ -1,8 +1,8 @@
 /// Whom somebody has reported: requesters, and services that were reported again and again.
 package import DeviceWire
-internal import SQLite
+internal import SQL
 
-extension SQLiteStore {
+extension RegistryDatabase {
   /// Bars lie with `voteTables`: an empty requester is the service as a whole. A report goes with its time.
   static let reportTables = """
     CREATE INDEX approval_bars_of ON approval_bars (service, subject);
@@ -13,24 +13,27 @@ extension SQLiteStore {
     """
 }
 
-extension SQLiteStore {
-  package func bars(of service: ServiceID?, for subject: Subject) throws(StoreFailure) -> [BarRecord] {
+extension RegistryDatabase {
+  package func bars(of service: ServiceID?, for subject: Subject) throws(CallFailure) -> [BarRecord] {
     try bars("WHERE service = ?1 AND subject = ?2", [.service(service), .text(subject.name)])
   }
 
-  package func insert(_ bar: BarRecord) throws(StoreFailure) {
+  package func insert(_ bar: BarRecord) throws(CallFailure) {
     try run(
-      "INSERT OR REPLACE INTO approval_bars (service, requester, subject, at) VALUES (?1, ?2, ?3, ?4)",
+      """
+      INSERT INTO approval_bars (service, requester, subject, at) VALUES (?1, ?2, ?3, ?4)
+      ON CONFLICT (service, requester, subject) DO UPDATE SET at = excluded.at
+      """,
       [
         .service(bar.service), .text(bar.requester ?? ""), .text(bar.subject.name), .integer(bar.at.value),
       ])
   }
 
-  package func bars() throws(StoreFailure) -> [BarRecord] { try bars("ORDER BY at", []) }
+  package func bars() throws(CallFailure) -> [BarRecord] { try bars("ORDER BY at", []) }
 
-  private func bars(_ condition: String, _ values: [SQLValue]) throws(StoreFailure) -> [BarRecord] {
+  private func bars(_ condition: String, _ values: [SQLValue]) throws(CallFailure) -> [BarRecord] {
     try all("SELECT service, requester, subject, at FROM approval_bars \(condition)", values) {
-      (row) throws(SQLiteError) in
+      (row) throws(SQLError) in
       let requester = try row.text(1)
       return BarRecord(
         service: try row.service(0), requester: requester.isEmpty ? nil : requester,
@@ -38,9 +41,10 @@ extension SQLiteStore {
     }
   }
 
+  /// False when there is none. With a service's own bar its reports are forgiven.
   package func deleteBar(
     of requester: String?, of service: ServiceID?, for subject: Subject
-  ) throws(StoreFailure) -> Bool {
+  ) throws(CallFailure) -> Bool {
     let values: [SQLValue] = [.service(service), .text(subject.name)]
     // What it was barred for is forgiven with the bar.
     if requester == nil {
@@ -51,9 +55,11 @@ extension SQLiteStore {
       values + [.text(requester ?? "")]) > 0
   }
 
+  /// One more report; those before `since` count no more.
+  /// - Returns: how many there are.
   package func countReport(
     of service: ServiceID, by subject: Subject, at now: UnixSeconds, since: UnixSeconds
-  ) throws(StoreFailure) -> Int {
+  ) throws(CallFailure) -> Int {
     let values: [SQLValue] = [.id(service), .text(subject.name)]
     try run(
       "DELETE FROM service_reports WHERE service = ?1 AND subject = ?2 AND at < ?3",

@@ -1,10 +1,10 @@
 /// The rows of devices: one each, kept small, as there may be a million.
 package import Bytes
 package import DeviceWire
-internal import SQLite
+internal import SQL
 package import Time
 
-extension SQLiteStore {
+extension RegistryDatabase {
   /// Keys are points of 64 bytes, their indexes hold 16 of them: who finds a second key for one of those has only kept
   /// himself out. Times are Unix milliseconds.
   static let deviceTables = """
@@ -53,49 +53,53 @@ extension SQLiteStore {
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, \
     ?26)
     """
-  /// Numbered as the columns above; without the keys, each of which has an index with a page to be written.
+  /// Without the keys, each of which has an index with a page to be written, and the time of its making.
   private static let updateDevice = """
     UPDATE devices SET (state, subject, name, platform, level, verification, activated_at, revoked_at, seen_at, \
     attested_at, attestation_failed_at, app_version, patch_level, is_rooted, exception_until, exception_reason, \
-    replaces, token_series, play_attested_at, exception_of, play_level) = (?2, ?3, ?4, ?5, ?8, ?9, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, \
-    ?20, ?21, ?22, ?23, ?24, ?25, ?26) WHERE id = ?1
+    replaces, token_series, play_attested_at, exception_of, play_level) = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, \
+    ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22) WHERE id = ?1
     """
   private static let updateKeys =
     "UPDATE devices SET (device_key, approval_key, attested_key) = (?2, ?3, ?4) WHERE id = ?1"
 }
 
-extension SQLiteStore: DeviceTable {
-  package func device(_ id: DeviceID) throws(StoreFailure) -> DeviceRecord? {
+extension RegistryDatabase {
+  package func device(_ id: DeviceID) throws(CallFailure) -> DeviceRecord? {
     try device(where: "id = ?1", .id(id))
   }
 
-  package func device(withKey key: DevicePublicKey) throws(StoreFailure) -> DeviceRecord? {
-    try device(where: "substr(device_key, 1, 16) = substr(?1, 1, 16) AND device_key = ?1", .blob(key.stored))
+  /// By its device key; one device has it.
+  package func device(withKey key: DevicePublicKey) throws(CallFailure) -> DeviceRecord? {
+    try device(
+      where: "substr(device_key, 1, 16) = substr(CAST(?1 AS BLOB), 1, 16) AND device_key = ?1",
+      .blob(key.stored))
   }
 
-  package func device(attestedBy key: KeyIdentifier) throws(StoreFailure) -> DeviceRecord? {
+  package func device(attestedBy key: KeyIdentifier) throws(CallFailure) -> DeviceRecord? {
     try device(
       where:
-        "attested_key IS NOT NULL AND substr(attested_key, 1, 16) = substr(?1, 1, 16) AND attested_key = ?1",
+        "attested_key IS NOT NULL AND substr(attested_key, 1, 16) = substr(CAST(?1 AS BLOB), 1, 16) AND attested_key = ?1",
       .hash(key.digest))
   }
 
-  package func isKeyTaken(_ key: DevicePublicKey) throws(StoreFailure) -> Bool {
+  /// Whose device key or approval key it is, or was before it was revoked.
+  package func isKeyTaken(_ key: DevicePublicKey) throws(CallFailure) -> Bool {
     try first(
       """
-      SELECT 1 FROM devices WHERE substr(device_key, 1, 16) = substr(?1, 1, 16)
+      SELECT 1 FROM devices WHERE substr(device_key, 1, 16) = substr(CAST(?1 AS BLOB), 1, 16)
       UNION ALL SELECT 1 FROM devices
-      WHERE approval_key IS NOT NULL AND substr(approval_key, 1, 16) = substr(?1, 1, 16)
+      WHERE approval_key IS NOT NULL AND substr(approval_key, 1, 16) = substr(CAST(?1 AS BLOB), 1, 16)
       """, [.blob(key.stored)]
-    ) { (_) throws(SQLiteError) in true } ?? false
+    ) { (_) throws(SQLError) in true } ?? false
   }
 
-  package func insert(_ device: DeviceRecord) throws(StoreFailure) {
+  package func insert(_ device: DeviceRecord) throws(CallFailure) {
     try run(Self.insertDevice, Self.values(of: device))
   }
 
-  package func update(_ device: DeviceRecord) throws(StoreFailure) {
-    try run(Self.updateDevice, Self.values(of: device))
+  package func update(_ device: DeviceRecord) throws(CallFailure) {
+    try run(Self.updateDevice, Self.changing(device))
     guard device.hasOtherKeys else { return }
     let (keys, attestedKey) = (device.keys, device.attestedKey)
     try run(
@@ -106,26 +110,28 @@ extension SQLiteStore: DeviceTable {
       ])
   }
 
-  package func delete(_ id: DeviceID) throws(StoreFailure) {
+  package func delete(_ id: DeviceID) throws(CallFailure) {
     let chain = try chain(of: id)
     try run("DELETE FROM devices WHERE id = ?1", [.id(id)])
     try dropChain(chain)
   }
 
-  package func keepPlace(of id: DeviceID) throws(StoreFailure) {
+  /// No device that waits is to take this one's place any more.
+  package func keepPlace(of id: DeviceID) throws(CallFailure) {
     // There are ten thousand at the most.
     try run(
-      "UPDATE devices INDEXED BY devices_pending SET replaces = NULL WHERE state = 0 AND replaces = ?1",
+      "UPDATE devices \(SQLiteWords.found(by: "devices_pending")) SET replaces = NULL WHERE state = 0 AND replaces = ?1",
       [.id(id)])
   }
 
-  package func activeDevices(of subject: Subject) throws(StoreFailure) -> [DeviceRecord] {
+  /// Those that may vote for a subject.
+  package func activeDevices(of subject: Subject) throws(CallFailure) -> [DeviceRecord] {
     try devices(
       where: "subject = ?1 AND state = ?2 ORDER BY number",
       [.text(subject.name), .integer(Int64(DeviceRecord.State.active.rawValue))])
   }
 
-  package func count(_ state: DeviceRecord.State) throws(StoreFailure) -> Int {
+  package func count(_ state: DeviceRecord.State) throws(CallFailure) -> Int {
     let sql =
       state == .pending
       ? "SELECT count(*) FROM devices WHERE state = 0 AND ?1 = 0"
@@ -133,9 +139,10 @@ extension SQLiteStore: DeviceTable {
     return try count(sql, [.integer(Int64(state.rawValue))])
   }
 
+  /// In the order of their making, a page at a time.
   package func devices(
     of subject: Subject?, in state: DeviceRecord.State?, after: DeviceID?, limit: Int
-  ) throws(StoreFailure) -> [DeviceRecord] {
+  ) throws(CallFailure) -> [DeviceRecord] {
     // Whatever is asked has its index: an operator's list does not read a million rows.
     let index: String? =
       switch state {
@@ -154,19 +161,23 @@ extension SQLiteStore: DeviceTable {
       where: conditions.joined(separator: " AND ") + " ORDER BY number LIMIT ?2", values, by: index)
   }
 
+  /// All that may come in at this level or above, for the door.
   package func forEachActiveDevice(
     from level: Level, _ body: (ActiveDevice) -> Void
-  ) throws(StoreFailure) {
+  ) throws(CallFailure) {
     try each(
       "SELECT \(Self.doorColumns) FROM devices WHERE state = 1 AND level >= ?1 ORDER BY number",
       [.integer(level.stored)]
-    ) { (row) throws(SQLiteError) in body(try Self.activeDevice(row)) }
+    ) { (row) throws(SQLError) in body(try Self.activeDevice(row)) }
   }
 
+  /// Of the next so many rows behind a place, those others that are not revoked and have an App Attest key.
+  /// - Parameter level: from which on active ones are left out; nil for none.
+  /// - Returns: the place of the last of these rows; nil when there are no more.
   package func forEachKeyHolder(
     after place: Int64, rows: Int64, below level: Level?, _ body: (RegistryEffect) -> Void
-  ) throws(StoreFailure) -> Int64? {
-    let last = try first("SELECT max(number) FROM devices") { (row) throws(SQLiteError) in
+  ) throws(CallFailure) -> Int64? {
+    let last = try first("SELECT max(number) FROM devices") { (row) throws(SQLError) in
       try row.integerOrNil(0)
     }
     guard let last = last ?? nil, place < last else { return nil }
@@ -177,7 +188,7 @@ extension SQLiteStore: DeviceTable {
       WHERE number > ?1 AND number <= ?1 + ?2 AND attested_key IS NOT NULL AND state <> 2
       AND (state = 0 OR level < ?3)
       """, [.integer(place), .integer(rows), .integer(level?.stored ?? .max)]
-    ) { (row) throws(SQLiteError) in
+    ) { (row) throws(SQLError) in
       let device = try Self.activeDevice(row)
       body(try row.integer(5) == 0 ? .deviceWaits(device) : .deviceActive(device))
     }
@@ -186,39 +197,45 @@ extension SQLiteStore: DeviceTable {
 
   private static let doorColumns = "id, device_key, level, attested_key, subject"
 
-  private static func activeDevice(_ row: borrowing Row) throws(SQLiteError) -> ActiveDevice {
+  private static func activeDevice(_ row: borrowing Row) throws(SQLError) -> ActiveDevice {
     ActiveDevice(
       id: try row.id(0), key: try row.point(1), level: try row.number(2) { Level(stored: $0) },
       attestedKey: try row.hashOrNil(3).map { KeyIdentifier($0) },
       subject: try row.textOrNil(4).flatMap { Subject(stored: $0) })
   }
 
-  package func attestedKeys(among keys: [KeyIdentifier]) throws(StoreFailure) -> [KeyIdentifier] {
+  /// Those of the keys by which there is a device that is not revoked.
+  package func attestedKeys(among keys: [KeyIdentifier]) throws(CallFailure) -> [KeyIdentifier] {
     var found: [KeyIdentifier] = []
     for key in keys {
       let state = try first(
         "SELECT state FROM devices WHERE attested_key IS NOT NULL "
-          + "AND substr(attested_key, 1, 16) = substr(?1, 1, 16) AND attested_key = ?1 AND state <> 2",
+          + "AND substr(attested_key, 1, 16) = substr(CAST(?1 AS BLOB), 1, 16) AND attested_key = ?1 AND state <> 2",
         [.hash(key.digest)]
-      ) { (row) throws(SQLiteError) in try row.integer(0) }
+      ) { (row) throws(SQLError) in try row.integer(0) }
       if state != nil { found.append(key) }
     }
     return found
   }
 
-  package func forEachRevokedKey(_ body: (KeyIdentifier) -> Void) throws(StoreFailure) {
-    try each(
-      "SELECT attested_key FROM devices INDEXED BY devices_revoked WHERE state = 2 AND attested_key IS NOT NULL"
-    ) { (row) throws(SQLiteError) in body(KeyIdentifier(try row.hash(0))) }
+  /// App Attest keys that devices have, or had, which are revoked: nobody comes in by them.
+  package func forEachRevokedKey(_ body: (KeyIdentifier) -> Void) throws(CallFailure) {
     try each(
       """
-      SELECT f.key FROM devices AS d INDEXED BY devices_revoked CROSS JOIN former_keys AS f ON f.device = d.number
-      WHERE d.state = 2
+      SELECT attested_key FROM devices \(SQLiteWords.found(by: "devices_revoked"))
+      WHERE state = 2 AND attested_key IS NOT NULL
       """
-    ) { (row) throws(SQLiteError) in body(KeyIdentifier(try row.hash(0))) }
+    ) { (row) throws(SQLError) in body(KeyIdentifier(try row.hash(0))) }
+    try each(
+      """
+      SELECT f.key FROM devices AS d \(SQLiteWords.found(by: "devices_revoked"))
+      JOIN former_keys AS f ON f.device = d.number WHERE d.state = 2
+      """
+    ) { (row) throws(SQLError) in body(KeyIdentifier(try row.hash(0))) }
   }
 
-  package func pendingDevices(madeBefore time: UnixTime, limit: Int) throws(StoreFailure) -> [DeviceRecord] {
+  /// Pending ones made before, in the order of their making.
+  package func pendingDevices(madeBefore time: UnixTime, limit: Int) throws(CallFailure) -> [DeviceRecord] {
     try devices(
       where: "state = 0 AND created_at < ?1 ORDER BY created_at LIMIT ?2",
       [.time(time), .integer(Int64(limit))])
@@ -226,18 +243,24 @@ extension SQLiteStore: DeviceTable {
 
   // MARK: Rows
 
-  private func device(where condition: String, _ value: SQLValue) throws(StoreFailure) -> DeviceRecord? {
+  private func device(where condition: String, _ value: SQLValue) throws(CallFailure) -> DeviceRecord? {
     try devices(where: condition, [value]).first
   }
 
   private func devices(
     where condition: String, _ values: [SQLValue], by index: String? = nil
-  ) throws(StoreFailure) -> [DeviceRecord] {
-    let source = index.map { "devices INDEXED BY \($0)" } ?? "devices"
+  ) throws(CallFailure) -> [DeviceRecord] {
+    let source = index.map { "devices \(SQLiteWords.found(by: $0))" } ?? "devices"
     return try all("SELECT \(Self.deviceColumns) FROM \(source) WHERE \(condition)", values) {
-      (row) throws(SQLiteError) in
+      (row) throws(SQLError) in
       try deviceRecord(row)
     }
+  }
+
+  /// All but the keys and the time of its making.
+  private static func changing(_ device: DeviceRecord) -> [SQLValue] {
+    let values = values(of: device)
+    return Array(values[..<5] + values[7..<9] + values[11...])
   }
 
   private static func values(of device: DeviceRecord) -> [SQLValue] {
@@ -258,7 +281,7 @@ extension SQLiteStore: DeviceTable {
     ]
   }
 
-  private func deviceRecord(_ row: borrowing Row) throws(SQLiteError) -> DeviceRecord {
+  private func deviceRecord(_ row: borrowing Row) throws(SQLError) -> DeviceRecord {
     var device = DeviceRecord(
       id: try row.id(0), state: try row.number(1) { DeviceRecord.State(rawValue: Int($0)) },
       subject: try row.textOrNil(2).flatMap { Subject(stored: $0) },
@@ -289,7 +312,7 @@ extension SQLiteStore: DeviceTable {
   /// Looked at once more: what a file holds may have been changed.
   private func keys(
     _ row: borrowing Row, _ device: Int, _ approval: Int
-  ) throws(SQLiteError) -> DeviceKeys {
+  ) throws(SQLError) -> DeviceKeys {
     func key(_ bytes: [UInt8]) -> DevicePublicKey? {
       P256Point(stored: bytes).flatMap { DevicePublicKey($0, checkedBy: verifier) }
     }
@@ -304,7 +327,7 @@ extension SQLiteStore: DeviceTable {
 
 extension Row {
   /// Of a million rows at a start: without an array for each.
-  fileprivate func point(_ column: Int) throws(SQLiteError) -> P256Point {
+  fileprivate func point(_ column: Int) throws(SQLError) -> P256Point {
     let point = try withBlob(column) { bytes -> P256Point? in
       guard bytes.count == 64, let x = Bytes32(bytes.extracting(..<32)),
         let y = Bytes32(bytes.extracting(32...))

@@ -1,10 +1,10 @@
 /// The rows of pairings: few, and short-lived.
 internal import Bytes
 package import DeviceWire
-internal import SQLite
+internal import SQL
 package import Time
 
-extension SQLiteStore {
+extension RegistryDatabase {
   /// Times are Unix milliseconds. Secret and random bytes are gone with the end.
   static let pairingTables = """
     CREATE TABLE pairings (
@@ -28,53 +28,60 @@ extension SQLiteStore {
   private static let updatePairing = "UPDATE pairings SET (\(columns)) = (\(places)) WHERE id = ?1"
 }
 
-extension SQLiteStore: PairingTable {
-  package func pairing(_ id: PairingID) throws(StoreFailure) -> PairingRecord? {
+extension RegistryDatabase {
+  package func pairing(_ id: PairingID) throws(CallFailure) -> PairingRecord? {
     try first("SELECT \(Self.columns) FROM pairings WHERE id = ?1", [.id(id)], Self.pairing)
   }
 
-  package func insert(_ pairing: PairingRecord) throws(StoreFailure) {
+  package func insert(_ pairing: PairingRecord) throws(CallFailure) {
     try run(Self.insertPairing, Self.values(of: pairing))
   }
 
-  package func update(_ pairing: PairingRecord) throws(StoreFailure) {
+  package func update(_ pairing: PairingRecord) throws(CallFailure) {
     try run(Self.updatePairing, Self.values(of: pairing))
   }
 
-  package func openPairings(of service: ServiceID?) throws(StoreFailure) -> Int {
+  /// How many are open of a service's, or of the host's.
+  package func openPairings(of service: ServiceID?) throws(CallFailure) -> Int {
     try count(
-      "SELECT count(*) FROM pairings WHERE ended_at IS NULL AND service IS ?1", [.id(orNull: service)])
+      "SELECT count(*) FROM pairings WHERE ended_at IS NULL AND service IS NOT DISTINCT FROM ?1",
+      [.id(orNull: service)])
   }
 
+  /// Open ones of a service, or of anybody, whose time is over by then; the first to end first.
   package func openPairings(
     of service: ServiceID?, endingBy time: UnixTime, limit: Int
-  ) throws(StoreFailure) -> [PairingRecord] {
+  ) throws(CallFailure) -> [PairingRecord] {
     try all(
       """
       SELECT \(Self.columns) FROM pairings
-      WHERE ended_at IS NULL AND expires_at <= ?1 AND (?2 IS NULL OR service = ?2) ORDER BY expires_at LIMIT ?3
+      WHERE ended_at IS NULL AND expires_at <= ?1 AND (CAST(?2 AS BLOB) IS NULL OR service = ?2)
+      ORDER BY expires_at LIMIT ?3
       """, [.time(time), .id(orNull: service), .integer(Int64(limit))], Self.pairing)
   }
 
-  package func pairings(of device: DeviceID) throws(StoreFailure) -> [PairingRecord] {
+  /// All, open or ended, that a device has come by, or that were for a subject.
+  package func pairings(of device: DeviceID) throws(CallFailure) -> [PairingRecord] {
     try all("SELECT \(Self.columns) FROM pairings WHERE device = ?1", [.id(device)], Self.pairing)
   }
 
-  package func pairings(of subject: Subject) throws(StoreFailure) -> [PairingRecord] {
+  package func pairings(of subject: Subject) throws(CallFailure) -> [PairingRecord] {
     try all("SELECT \(Self.columns) FROM pairings WHERE subject = ?1", [.text(subject.name)], Self.pairing)
   }
 
-  package func delete(_ id: PairingID) throws(StoreFailure) {
+  package func delete(_ id: PairingID) throws(CallFailure) {
     try run("DELETE FROM pairings WHERE id = ?1", [.id(id)])
   }
 
-  package func nextPairingEnd() throws(StoreFailure) -> UnixTime? {
+  /// When the first open one ends.
+  package func nextPairingEnd() throws(CallFailure) -> UnixTime? {
     try first("SELECT expires_at FROM pairings WHERE ended_at IS NULL ORDER BY expires_at LIMIT 1") {
-      (row) throws(SQLiteError) in try row.time(0)
+      (row) throws(SQLError) in try row.time(0)
     }
   }
 
-  package func deletePairings(endedBefore time: UnixTime, limit: Int) throws(StoreFailure) -> Int {
+  /// - Returns: how many.
+  package func deletePairings(endedBefore time: UnixTime, limit: Int) throws(CallFailure) -> Int {
     try run(
       """
       DELETE FROM pairings WHERE id IN
@@ -96,7 +103,7 @@ extension SQLiteStore: PairingTable {
     ]
   }
 
-  private static func pairing(_ row: borrowing Row) throws(SQLiteError) -> PairingRecord {
+  private static func pairing(_ row: borrowing Row) throws(SQLError) -> PairingRecord {
     var pairing = PairingRecord(
       id: try row.id(0),
       state: try row.number(1) { PairingRecord.State(rawValue: Int($0)) },

@@ -1,6 +1,6 @@
 /// The tables of the store's file, and how a file of an older form comes to have them.
 
-extension SQLiteStore {
+extension RegistryDatabase {
   /// All tables as they are now. Each part of the registry has its own in a file of its own.
   static let newestForm = [
     registryTables,
@@ -121,6 +121,50 @@ extension SQLiteStore {
     \(wholeApprovals);
     \(reportTables);
     ALTER TABLE devices ADD COLUMN play_level INTEGER
+    """,
+    // The last numbers of requests and codes as values of the registry, in tables that count no more by themselves; and a
+    // column's name that is no word of SQL's.
+    """
+    INSERT INTO registry SELECT 'approval_number', CAST(CAST(seq AS TEXT) AS BLOB)
+    FROM sqlite_sequence WHERE name = 'approvals';
+    INSERT INTO registry SELECT 'code_number', CAST(CAST(seq AS TEXT) AS BLOB)
+    FROM sqlite_sequence WHERE name = 'code_challenges';
+    CREATE TABLE new_approvals (
+      number INTEGER PRIMARY KEY,
+      id BLOB NOT NULL UNIQUE,
+      service BLOB NOT NULL, host_user INTEGER, requester TEXT NOT NULL, subject TEXT,
+      summary BLOB NOT NULL,
+      factors INTEGER NOT NULL, level INTEGER NOT NULL, verification INTEGER NOT NULL, quorum INTEGER NOT NULL,
+      distinct_subjects INTEGER NOT NULL, bars_requester INTEGER NOT NULL, presence INTEGER NOT NULL,
+      approvers TEXT, lease_seconds INTEGER, lease_uses INTEGER,
+      match_code TEXT NOT NULL,
+      created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+      idempotency_key TEXT, idempotency_hash BLOB,
+      state INTEGER NOT NULL, ended_at INTEGER, lacks_devices INTEGER NOT NULL, operator INTEGER,
+      summary_hash BLOB, operation TEXT
+    ) STRICT;
+    INSERT INTO new_approvals SELECT * FROM approvals;
+    DROP TABLE approvals;
+    ALTER TABLE new_approvals RENAME TO approvals;
+    CREATE INDEX approvals_open ON approvals (expires_at) WHERE state = 0;
+    CREATE INDEX approvals_open_of ON approvals (service, requester) WHERE state = 0;
+    CREATE INDEX approvals_ended ON approvals (ended_at) WHERE ended_at IS NOT NULL;
+    CREATE INDEX approvals_by_key ON approvals (service, idempotency_key) WHERE idempotency_key IS NOT NULL;
+    CREATE INDEX approvals_whole ON approvals (ended_at) WHERE ended_at IS NOT NULL AND summary_hash IS NULL;
+    CREATE TABLE new_code_challenges (
+      number INTEGER PRIMARY KEY,
+      id BLOB NOT NULL UNIQUE,
+      service BLOB NOT NULL, holder BLOB NOT NULL, login BLOB NOT NULL, text TEXT NOT NULL,
+      created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+      state INTEGER NOT NULL, ended_at INTEGER,
+      code BLOB, code_device BLOB, code_expires_at INTEGER, wrong INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO new_code_challenges SELECT * FROM code_challenges;
+    DROP TABLE code_challenges;
+    ALTER TABLE new_code_challenges RENAME TO code_challenges;
+    CREATE INDEX code_challenges_open ON code_challenges (expires_at) WHERE state = 0;
+    CREATE INDEX code_challenges_open_of ON code_challenges (holder) WHERE state = 0;
+    CREATE INDEX code_challenges_ended ON code_challenges (ended_at) WHERE ended_at IS NOT NULL
     """,
   ]
 

@@ -2,10 +2,10 @@
 internal import ApprovalPolicy
 package import Bytes
 internal import DeviceWire
-internal import SQLite
+internal import SQL
 internal import System
 
-extension SQLiteStore {
+extension RegistryDatabase {
   /// Times are Unix milliseconds. A revoked service keeps its row: what it asked for names it.
   static let serviceTables = """
     CREATE TABLE services (
@@ -26,20 +26,22 @@ extension SQLiteStore {
     """
 }
 
-extension SQLiteStore: ServiceTable {
-  package func service(withToken hash: Bytes32) throws(StoreFailure) -> ServiceRecord? {
+extension RegistryDatabase {
+  /// Of those that are not revoked.
+  package func service(withToken hash: Bytes32) throws(CallFailure) -> ServiceRecord? {
     try services(where: "token_hash = ?1 AND revoked_at IS NULL", [.hash(hash)]).first
   }
 
-  package func service(named name: ServiceName) throws(StoreFailure) -> ServiceRecord? {
+  package func service(named name: ServiceName) throws(CallFailure) -> ServiceRecord? {
     try services(where: "name = ?1 AND revoked_at IS NULL", [.text(name.text)]).first
   }
 
-  package func services() throws(StoreFailure) -> [ServiceRecord] {
+  /// In the order of their making; revoked ones as well.
+  package func services() throws(CallFailure) -> [ServiceRecord] {
     try services(where: "TRUE ORDER BY number", [])
   }
 
-  package func insert(_ service: ServiceRecord) throws(StoreFailure) {
+  package func insert(_ service: ServiceRecord) throws(CallFailure) {
     try run(
       "INSERT INTO services (\(Self.serviceColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
       [
@@ -49,7 +51,7 @@ extension SQLiteStore: ServiceTable {
       ])
   }
 
-  package func update(_ service: ServiceRecord) throws(StoreFailure) {
+  package func update(_ service: ServiceRecord) throws(CallFailure) {
     try run(
       "UPDATE services SET token_hash = ?2, rotated_at = ?3, revoked_at = ?4 WHERE id = ?1",
       [
@@ -60,9 +62,9 @@ extension SQLiteStore: ServiceTable {
 
   private func services(
     where condition: String, _ values: [SQLValue]
-  ) throws(StoreFailure) -> [ServiceRecord] {
+  ) throws(CallFailure) -> [ServiceRecord] {
     try all("SELECT \(Self.serviceColumns) FROM services WHERE \(condition)", values) {
-      (row) throws(SQLiteError) in
+      (row) throws(SQLError) in
       var service = ServiceRecord(
         id: try row.id(0), name: try row.word(1) { ServiceName($0) }, tokenHash: try row.hash(2),
         scopes: ServiceScopes(rawValue: try row.integer(3)), site: try row.textOrNil(4),

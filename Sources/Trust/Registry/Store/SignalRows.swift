@@ -2,10 +2,10 @@
 internal import Addresses
 package import DeviceWire
 package import Risk
-internal import SQLite
+internal import SQL
 package import Time
 
-extension SQLiteStore {
+extension RegistryDatabase {
   /// Positions in tenths of a degree, `accuracy` in metres. What is there has a time: the four of a position together, the
   /// two of network and country. `at` is the earliest of them.
   static let signalTables = """
@@ -32,21 +32,21 @@ extension SQLiteStore {
   private static let number = "(SELECT number FROM devices WHERE id = ?1)"
 }
 
-extension SQLiteStore: SignalTable {
-  package func riskRecord(of device: DeviceID) throws(StoreFailure) -> RiskRecord? {
+extension RegistryDatabase {
+  package func riskRecord(of device: DeviceID) throws(CallFailure) -> RiskRecord? {
     try first(
       """
       SELECT position_at, latitude, longitude, accuracy, asn_at, asn, country_at, country
       FROM signals WHERE device = \(Self.number)
       """, [.id(device)]
-    ) { (row) throws(SQLiteError) in
+    ) { (row) throws(SQLError) in
       RiskRecord(
-        position: try Self.part(row, 0) { (row) throws(SQLiteError) in
+        position: try Self.part(row, 0) { (row) throws(SQLError) in
           let (latitude, longitude) = (try row.integer(1), try row.integer(2))
           return try row.number(3) { Position(latitude: latitude, longitude: longitude, accuracy: $0) }
         },
-        country: try Self.part(row, 6) { (row) throws(SQLiteError) in try row.word(7) { CountryCode($0) } },
-        network: try Self.part(row, 4) { (row) throws(SQLiteError) in
+        country: try Self.part(row, 6) { (row) throws(SQLError) in try row.word(7) { CountryCode($0) } },
+        network: try Self.part(row, 4) { (row) throws(SQLError) in
           try row.number(5) { UInt32(exactly: $0) }
         })
     }
@@ -54,20 +54,25 @@ extension SQLiteStore: SignalTable {
 
   /// - Parameter time: the column that says whether it is there.
   private static func part<Value>(
-    _ row: borrowing Row, _ time: Int, _ value: (borrowing Row) throws(SQLiteError) -> Value
-  ) throws(SQLiteError) -> RiskRecord.Part<Value>? {
+    _ row: borrowing Row, _ time: Int, _ value: (borrowing Row) throws(SQLError) -> Value
+  ) throws(SQLError) -> RiskRecord.Part<Value>? {
     guard !row.isNull(time) else { return nil }
     return RiskRecord.Part(try value(row), at: UnixSeconds(try row.time(time)))
   }
 
-  package func setRiskRecord(_ record: RiskRecord, of device: DeviceID) throws(StoreFailure) {
+  /// In the place of the one before; goes with the device. One without parts is none.
+  package func setRiskRecord(_ record: RiskRecord, of device: DeviceID) throws(CallFailure) {
     guard let oldest = record.oldest else { return try deleteRiskRecord(of: device) }
     let (position, network, country) = (record.position, record.network, record.country)
     try run(
       """
-      INSERT OR REPLACE INTO signals
+      INSERT INTO signals
       (device, at, position_at, latitude, longitude, accuracy, asn_at, asn, country_at, country)
       SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 FROM devices WHERE id = ?1
+      ON CONFLICT (device) DO UPDATE SET
+      (at, position_at, latitude, longitude, accuracy, asn_at, asn, country_at, country)
+      = (excluded.at, excluded.position_at, excluded.latitude, excluded.longitude, excluded.accuracy,
+      excluded.asn_at, excluded.asn, excluded.country_at, excluded.country)
       """,
       [
         .id(device), .time(UnixTime(oldest)),
@@ -78,22 +83,24 @@ extension SQLiteStore: SignalTable {
       ])
   }
 
-  package func deleteRiskRecord(of device: DeviceID) throws(StoreFailure) {
+  package func deleteRiskRecord(of device: DeviceID) throws(CallFailure) {
     try run("DELETE FROM signals WHERE device = \(Self.number)", [.id(device)])
   }
 
+  /// Of which devices some part is from before then, the oldest first.
   package func devices(
     withRiskRecordsBefore time: UnixTime, limit: Int
-  ) throws(StoreFailure) -> [DeviceID] {
+  ) throws(CallFailure) -> [DeviceID] {
     try all(
       """
       SELECT d.id FROM signals AS s JOIN devices AS d ON d.number = s.device
       WHERE s.at < ?1 ORDER BY s.at LIMIT ?2
       """, [.time(time), .integer(Int64(limit))]
-    ) { (row) throws(SQLiteError) in try row.id(0) }
+    ) { (row) throws(SQLError) in try row.id(0) }
   }
 
-  package func oldestRiskRecord() throws(StoreFailure) -> UnixTime? {
-    try first("SELECT at FROM signals ORDER BY at LIMIT 1") { (row) throws(SQLiteError) in try row.time(0) }
+  /// Of the oldest part of all.
+  package func oldestRiskRecord() throws(CallFailure) -> UnixTime? {
+    try first("SELECT at FROM signals ORDER BY at LIMIT 1") { (row) throws(SQLError) in try row.time(0) }
   }
 }

@@ -23,6 +23,7 @@ package struct FileReserve: StoreReserve {
     path = store + ".reserve"
   }
 
+  /// The call is part of its group.
   package func keep() -> Bool {
     var status = stat()
     // Each call here lends the kernel a path, or a structure to fill, for its duration.

@@ -4,6 +4,7 @@
 internal import Bytes
 internal import DeviceWire
 internal import Glibc
+internal import SQL
 internal import SQLite
 internal import System
 package import Time
@@ -83,18 +84,10 @@ package enum StoreRestoration {
   /// Opens the copy of the copy, reads all of it, and leaves the mark that the next start looks for.
   private static func lookOver(_ fresh: String, of file: String, _ now: UnixTime) throws(Failure) -> Report {
     do throws(StoreFailure) {
-      let store = try SQLiteStore(fresh)
+      let store = try RegistryDatabase(fresh)
       defer { store.close() }
       try store.quickCheck()
-      guard try store.value(StoreValue.server) != nil else {
-        throw .broken("no gate has ever served with it")
-      }
-      let time = try store.value(StoreValue.time).flatMap { UnixTime(bytes: $0) }
-      let devices = try store.count(.active)
-      // A copy of an earlier program has them, and so has a file that was copied by hand.
-      try store.strip()
-      try store.setValue(StoreValue.restored, now.bytes)
-      return Report(copiedAt: time, activeDevices: devices, replaced: nil)
+      return try look(over: store, now)
     } catch {
       switch error {
       case .full(let reason): throw .failed(fresh, reason: reason)
@@ -104,10 +97,26 @@ package enum StoreRestoration {
     }
   }
 
+  private static func look(over store: RegistryDatabase, _ now: UnixTime) throws(StoreFailure) -> Report {
+    do throws(CallFailure) {
+      guard try store.value(StoreValue.server) != nil else {
+        throw .store(.broken("no gate has ever served with it"))
+      }
+      let time = try store.value(StoreValue.time).flatMap { UnixTime(bytes: $0) }
+      let devices = try store.count(.active)
+      // A copy of an earlier program has them, and so has a file that was copied by hand.
+      try store.strip()
+      try store.setValue(StoreValue.restored, now.bytes)
+      return Report(copiedAt: time, activeDevices: devices, replaced: nil)
+    } catch {
+      throw error.ofStore
+    }
+  }
+
   /// Whoever serves with the store has its lock. One that is damaged is nobody's: it may be why a copy is put in its place.
   private static func leaveAlone(_ path: String) throws(Failure) {
     guard WholeFile.exists(path) else { return }
-    do throws(SQLiteError) {
+    do throws(SQLError) {
       // Closed at once, and with it its log is moved to the file.
       try Database.open(path).checkpoint()
     } catch {

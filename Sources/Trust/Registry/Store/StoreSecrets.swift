@@ -1,8 +1,8 @@
 /// Secrets of the gate's own in the store's file, and how a copy comes to have none (docs/security.md, "When something is
 /// lost").
-internal import SQLite
+internal import SQL
 
-extension SQLiteStore {
+extension RegistryDatabase {
   /// The tables of secrets that last are made anew, so that none of their old pages is left as it was: a row that was moved
   /// may have left its bytes where no row is. Codes and nonces of pairings end with the next start, whatever they are.
   static let stripping = """
@@ -26,11 +26,11 @@ extension SQLiteStore {
     """
 
   /// For a store that takes another's place: keys that somebody may have copied sign nothing for it.
-  func strip() throws(StoreFailure) {
+  func strip() throws(CallFailure) {
     guard try count(Self.secrets) > 0 else { return }
     try begin()
-    do throws(StoreFailure) {
-      try use { database throws(SQLiteError) in try database.execute(Self.stripping) }
+    do throws(CallFailure) {
+      try use { engine throws(SQLError) in try engine.execute(Self.stripping) }
       try commit()
     } catch {
       abandon()

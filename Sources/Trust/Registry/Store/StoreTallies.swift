@@ -4,9 +4,10 @@
 /// The counts lie in the file, as a start must not read a million rows for them; what ended since the start is counted in
 /// memory. The triggers are this connection's own (sqlite.org/lang_createtrigger.html, "TEMP triggers"): a file brings no
 /// programs along.
+internal import SQL
 internal import SQLite
 
-extension SQLiteStore {
+extension RegistryDatabase {
   /// What is counted: the first column of `tallies` and of `endings`.
   private enum Tally: Int64 {
     case devices = 0
@@ -29,7 +30,7 @@ extension SQLiteStore {
     """
 
   /// - Parameter before: what was counted since the start by the connection before this one.
-  static func beginTallies(_ database: Database, after before: RegistryNumbers) throws(SQLiteError) {
+  static func beginTallies(_ database: Database, after before: RegistryNumbers) throws(SQLError) {
     try database.execute(endingTable)
     try database.execute(triggers(on: "devices", .devices, ended: nil))
     try database.execute(triggers(on: "approvals", .approvals, ended: .approvalsDecided))
@@ -70,9 +71,9 @@ extension SQLiteStore {
   static let countedRows =
     "SELECT kind, state, count FROM main.tallies UNION ALL SELECT kind, state, count FROM temp.endings"
 
-  func tallies() throws(StoreFailure) -> RegistryNumbers {
+  func tallies() throws(CallFailure) -> RegistryNumbers {
     var numbers = RegistryNumbers()
-    try each(Self.countedRows) { row throws(SQLiteError) in
+    try each(Self.countedRows) { row throws(SQLError) in
       let (state, count) = (Int(try row.integer(1)), Int(try row.integer(2)))
       switch Tally(rawValue: try row.integer(0)) {
       case .devices: numbers.devices.set(count, at: state)

@@ -4,9 +4,9 @@ package import Bytes
 internal import Crypto
 package import DeviceTokens
 internal import DeviceWire
-internal import SQLite
+internal import SQL
 
-extension SQLiteStore: TokenKeyTable {
+extension RegistryDatabase {
   /// `scalar` is the private half, 32 bytes; NULL once it has gone, as `role` is.
   static let tokenKeyTables = """
     CREATE TABLE token_keys (
@@ -18,9 +18,10 @@ extension SQLiteStore: TokenKeyTable {
     ) STRICT, WITHOUT ROWID
     """
 
-  package func tokenKeys() throws(StoreFailure) -> [TokenKeyRing.Member] {
+  /// All that sign or are published.
+  package func tokenKeys() throws(CallFailure) -> [TokenKeyRing.Member] {
     try all("SELECT role, since, scalar FROM token_keys WHERE scalar IS NOT NULL") {
-      (row) throws(SQLiteError) in
+      (row) throws(SQLError) in
       TokenKeyRing.Member(
         role: try row.word(0) { TokenKeyRing.Role(rawValue: $0) }, key: try row.value(2, Self.key),
         since: try row.number(1) { UnixSeconds($0) })
@@ -31,10 +32,13 @@ extension SQLiteStore: TokenKeyTable {
     try? TokenKey.read(scalar: PrivateKeyText(copying: scalar.span))
   }
 
-  package func setTokenKeys(_ members: [TokenKeyRing.Member]) throws(StoreFailure) {
+  /// In the place of those; what is left out loses its private half.
+  package func setTokenKeys(_ members: [TokenKeyRing.Member]) throws(CallFailure) {
     try run("UPDATE token_keys SET role = NULL, scalar = NULL WHERE scalar IS NOT NULL")
     for member in members {
-      guard let text = try? member.key.scalar() else { throw .broken("a token key cannot be written") }
+      guard let text = try? member.key.scalar() else {
+        throw .store(.broken("a token key cannot be written"))
+      }
       // The buffer is the text's own, and copied.
       let scalar = unsafe text.withPointer { unsafe Array(UnsafeBufferPointer(start: $0, count: text.count)) }
       try run(
@@ -49,9 +53,10 @@ extension SQLiteStore: TokenKeyTable {
     }
   }
 
-  package func tokenKey(_ thumbprint: KeyThumbprint) throws(StoreFailure) -> P256Point? {
+  /// Of any key that ever signed here.
+  package func tokenKey(_ thumbprint: KeyThumbprint) throws(CallFailure) -> P256Point? {
     try first("SELECT point FROM token_keys WHERE thumbprint = ?1", [.hash(thumbprint.hash)]) {
-      (row) throws(SQLiteError) in try row.value(0) { P256Point(stored: $0) }
+      (row) throws(SQLError) in try row.value(0) { P256Point(stored: $0) }
     }
   }
 }

@@ -1,9 +1,9 @@
 /// The rows of votes and leases, and of those who are barred.
 internal import Bytes
 package import DeviceWire
-internal import SQLite
+internal import SQL
 
-extension SQLiteStore {
+extension RegistryDatabase {
   /// Times are Unix seconds, as they are signed; keys the 64 bytes of x and y. What lies in the order of the requests'
   /// numbers changes few pages in a group; of a random key each change is a page, so votes are found by no other.
   static let voteTables = """
@@ -37,14 +37,14 @@ extension SQLiteStore {
     """
 }
 
-extension SQLiteStore: ApprovalTable {
-  package func votes(on approval: ApprovalID) throws(StoreFailure) -> [VoteRecord] {
+extension RegistryDatabase {
+  package func votes(on approval: ApprovalID) throws(CallFailure) -> [VoteRecord] {
     try all(
       """
       SELECT device, subject, key, decision, match_code, issued_at, level, verification, signature
       FROM votes WHERE approval = (SELECT number FROM approvals WHERE id = ?1) ORDER BY issued_at, device
       """, [.id(approval)]
-    ) { (row) throws(SQLiteError) in
+    ) { (row) throws(SQLError) in
       let code = try row.word(4) { MatchCode($0) }
       let vote = try row.number(3) { number in
         UInt8(exactly: number).flatMap { Decision(byte: $0) }.flatMap { Vote($0, matchCode: code) }
@@ -58,7 +58,7 @@ extension SQLiteStore: ApprovalTable {
     }
   }
 
-  package func insert(_ vote: VoteRecord, on approval: ApprovalID) throws(StoreFailure) {
+  package func insert(_ vote: VoteRecord, on approval: ApprovalID) throws(CallFailure) {
     try run(
       """
       INSERT INTO votes
@@ -73,13 +73,15 @@ extension SQLiteStore: ApprovalTable {
       ])
   }
 
-  package func deleteOpenVotes(of device: DeviceID) throws(StoreFailure) {
+  /// Of those that are pending: nobody has voted then.
+  package func deleteOpenVotes(of device: DeviceID) throws(CallFailure) {
     try run(
       "DELETE FROM votes WHERE device = ?1 AND approval IN (SELECT number FROM approvals WHERE state = 0)",
       [.id(device)])
   }
 
-  package func deleteVotes(of device: DeviceID) throws(StoreFailure) {
+  /// All that was put to it and all that it said, for a device that is forgotten.
+  package func deleteVotes(of device: DeviceID) throws(CallFailure) {
     // Reads all of the smaller table.
     try run(
       """
@@ -91,15 +93,15 @@ extension SQLiteStore: ApprovalTable {
 
   // MARK: Leases
 
-  package func lease(_ id: LeaseID) throws(StoreFailure) -> LeaseRecord? {
+  package func lease(_ id: LeaseID) throws(CallFailure) -> LeaseRecord? {
     try lease(where: "id = ?1", .id(id))
   }
 
-  package func lease(of approval: ApprovalID) throws(StoreFailure) -> LeaseRecord? {
+  package func lease(of approval: ApprovalID) throws(CallFailure) -> LeaseRecord? {
     try lease(where: "approval = ?1", .id(approval))
   }
 
-  package func insert(_ lease: LeaseRecord) throws(StoreFailure) {
+  package func insert(_ lease: LeaseRecord) throws(CallFailure) {
     try run(
       "INSERT INTO leases (id, approval, expires_at, uses_left, ended_at) VALUES (?1, ?2, ?3, ?4, ?5)",
       [
@@ -108,25 +110,27 @@ extension SQLiteStore: ApprovalTable {
       ])
   }
 
-  package func update(_ lease: LeaseRecord) throws(StoreFailure) {
+  package func update(_ lease: LeaseRecord) throws(CallFailure) {
     try run(
       "UPDATE leases SET uses_left = ?2, ended_at = ?3 WHERE id = ?1",
       [.id(lease.id), .integer(Int64(lease.usesLeft)), .integer(orNull: lease.endedAt?.value)])
   }
 
-  package func usesLeft(after use: String, of lease: LeaseID) throws(StoreFailure) -> Int? {
+  /// How many uses were left after this one; nil when it was not made.
+  package func usesLeft(after use: String, of lease: LeaseID) throws(CallFailure) -> Int? {
     try first(
       "SELECT uses_left FROM lease_uses WHERE lease = ?1 AND use = ?2", [.id(lease), .text(use)]
-    ) { (row) throws(SQLiteError) in Int(try row.integer(0)) }
+    ) { (row) throws(SQLError) in Int(try row.integer(0)) }
   }
 
-  package func insert(use: String, of lease: LeaseID, usesLeft: Int) throws(StoreFailure) {
+  package func insert(use: String, of lease: LeaseID, usesLeft: Int) throws(CallFailure) {
     try run(
       "INSERT INTO lease_uses (lease, use, uses_left) VALUES (?1, ?2, ?3)",
       [.id(lease), .text(use), .integer(Int64(usesLeft))])
   }
 
-  package func endLeases(of device: DeviceID, at now: UnixSeconds) throws(StoreFailure) {
+  /// Ends those that rest on an approving vote of the device.
+  package func endLeases(of device: DeviceID, at now: UnixSeconds) throws(CallFailure) {
     try run(
       """
       UPDATE leases SET ended_at = ?2
@@ -136,18 +140,18 @@ extension SQLiteStore: ApprovalTable {
       """, [.id(device), .integer(now.value)])
   }
 
-  package func endAllLeases(at now: UnixSeconds) throws(StoreFailure) {
+  package func endAllLeases(at now: UnixSeconds) throws(CallFailure) {
     try run("UPDATE leases SET ended_at = ?1 WHERE ended_at IS NULL", [.integer(now.value)])
   }
 
-  package func endLeases(of service: ServiceID, at now: UnixSeconds) throws(StoreFailure) {
+  package func endLeases(of service: ServiceID, at now: UnixSeconds) throws(CallFailure) {
     try run(Self.endLeasesOfService, [.id(service), .integer(now.value)])
   }
 
-  private func lease(where condition: String, _ value: SQLValue) throws(StoreFailure) -> LeaseRecord? {
+  private func lease(where condition: String, _ value: SQLValue) throws(CallFailure) -> LeaseRecord? {
     try first(
       "SELECT id, approval, expires_at, uses_left, ended_at FROM leases WHERE \(condition)", [value]
-    ) { (row) throws(SQLiteError) in
+    ) { (row) throws(SQLError) in
       var lease = LeaseRecord(
         id: try row.id(0), approval: try row.id(1), expiresAt: try row.number(2) { UnixSeconds($0) },
         usesLeft: Int(try row.integer(3)))

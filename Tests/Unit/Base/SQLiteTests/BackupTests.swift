@@ -1,3 +1,4 @@
+import SQL
 import Glibc
 import System
 import Testing
@@ -19,7 +20,7 @@ import Testing
   }
 
   private func count(_ database: Database, _ condition: String = "1") throws -> Int64? {
-    try database.first("SELECT count(*) FROM t WHERE \(condition)") { row throws(SQLiteError) in
+    try database.first("SELECT count(*) FROM t WHERE \(condition)") { row throws(SQLError) in
       try row.integer(0)
     }
   }
@@ -56,13 +57,13 @@ import Testing
     let database = try filled(path, rows: 10)
     try WholeFile.write([1, 2, 3], to: folder.path + "/copy.db", mode: 0o600, overwriting: false)
     for name in ["copy.db", "devices.db", "", ".", "..", "../copy.db", "sub/copy.db", "/tmp/copy.db"] {
-      #expect(throws: SQLiteError.self, "\(name)") { _ = try Backup(of: database, at: path, to: name) }
+      #expect(throws: SQLError.self, "\(name)") { _ = try Backup(of: database, at: path, to: name) }
     }
     #expect(try WholeFile.read(folder.path + "/copy.db") == [1, 2, 3])
     // Nor one that came while the copy was being made.
     let backup = try Backup(of: database, at: path, to: "second.db")
     try WholeFile.write([4], to: folder.path + "/second.db", mode: 0o600, overwriting: false)
-    #expect(throws: SQLiteError.self) { while try !backup.step(pages: 100) {} }
+    #expect(throws: SQLError.self) { while try !backup.step(pages: 100) {} }
     #expect(try WholeFile.read(folder.path + "/second.db") == [4])
     #expect(!WholeFile.exists(folder.path + "/second.db.unfinished"))
     folder.remove()

@@ -1,3 +1,4 @@
+import SQL
 import Glibc
 import Synchronization
 import System
@@ -37,7 +38,7 @@ import Testing
       for row in rows {
         #expect(try database.run("INSERT INTO t VALUES (?1, ?2, ?3, ?4)", row) == 1)
       }
-      let found = try database.all("SELECT * FROM t ORDER BY id") { row throws(SQLiteError) -> [SQLValue] in
+      let found = try database.all("SELECT * FROM t ORDER BY id") { row throws(SQLError) -> [SQLValue] in
         [
           .integer(try row.integer(0)), .text(orNull: try row.textOrNil(1)),
           .blob(orNull: try row.blobOrNil(2)), .integer(orNull: try row.integerOrNil(3)),
@@ -68,14 +69,14 @@ import Testing
     try withDatabase { database, _ in
       try database.execute("CREATE TABLE t (x TEXT) STRICT; INSERT INTO t VALUES ('1'), (NULL)")
       for condition in ["x IS NULL", "x IS NOT NULL"] {
-        let error = #expect(throws: SQLiteError.self) {
-          _ = try database.first("SELECT x FROM t WHERE \(condition)") { row throws(SQLiteError) in
+        let error = #expect(throws: SQLError.self) {
+          _ = try database.first("SELECT x FROM t WHERE \(condition)") { row throws(SQLError) in
             try row.integer(0)
           }
         }
         #expect(error?.kind == .corrupt)
       }
-      let error = #expect(throws: SQLiteError.self) {
+      let error = #expect(throws: SQLError.self) {
         try database.run("INSERT INTO t VALUES (?1)", [.blob([1])])
       }
       #expect(error?.kind == .constraint)
@@ -87,8 +88,8 @@ import Testing
     try withDatabase { database, _ in
       try database.execute("CREATE TABLE t (x INTEGER) STRICT; INSERT INTO t VALUES (1), (2), (3)")
       var seen: [Int64] = []
-      func visit(depth: Int) throws(SQLiteError) {
-        try database.each("SELECT x FROM t ORDER BY x") { row throws(SQLiteError) in
+      func visit(depth: Int) throws(SQLError) {
+        try database.each("SELECT x FROM t ORDER BY x") { row throws(SQLError) in
           seen.append(try row.integer(0))
           if depth == 0 { try visit(depth: 1) }
         }
@@ -96,7 +97,7 @@ import Testing
       try visit(depth: 0)
       #expect(seen == [1, 1, 2, 3, 2, 1, 2, 3, 3, 1, 2, 3])
       #expect(
-        try database.first("SELECT x FROM t ORDER BY x") { row throws(SQLiteError) in try row.integer(0) }
+        try database.first("SELECT x FROM t ORDER BY x") { row throws(SQLError) in try row.integer(0) }
           == 1)
     }
   }
@@ -105,10 +106,10 @@ import Testing
     try withDatabase { database, _ in
       try database.execute("CREATE TABLE t (x TEXT UNIQUE) STRICT")
       try database.run("INSERT INTO t VALUES (?1)", ["one"])
-      #expect(throws: SQLiteError.self) { try database.run("INSERT INTO t VALUES (?1)", ["one"]) }
+      #expect(throws: SQLError.self) { try database.run("INSERT INTO t VALUES (?1)", ["one"]) }
       try database.run("INSERT INTO t VALUES (?1)", ["two"])
       #expect(
-        try database.first("SELECT count(*) FROM t") { row throws(SQLiteError) in try row.integer(0) } == 2)
+        try database.first("SELECT count(*) FROM t") { row throws(SQLError) in try row.integer(0) } == 2)
     }
   }
 
@@ -116,7 +117,7 @@ import Testing
     try withDatabase { database, path in
       try database.execute("CREATE TABLE t (x INTEGER UNIQUE) STRICT")
       func count() throws -> Int64? {
-        try database.first("SELECT count(*) FROM t") { row throws(SQLiteError) in try row.integer(0) }
+        try database.first("SELECT count(*) FROM t") { row throws(SQLError) in try row.integer(0) }
       }
       try database.begin()
       for number in 1...6 {
@@ -126,7 +127,7 @@ import Testing
       }
       // A broken rule takes back its own statement only.
       try database.openSavepoint()
-      let error = #expect(throws: SQLiteError.self) { try database.run("INSERT INTO t VALUES (1)") }
+      let error = #expect(throws: SQLError.self) { try database.run("INSERT INTO t VALUES (1)") }
       #expect(error?.kind == .constraint && database.isInTransaction)
       try database.rollBackSavepoint()
       try database.commit()
@@ -171,7 +172,7 @@ import Testing
     let folder = try TemporaryFolder(prefix: "portcullis-sqlite-")
     let (path, real) = (folder.path + "/devices.db", folder.path + "/elsewhere")
     try link(real, path)
-    #expect(throws: SQLiteError.self) { _ = try Database.open(path) }
+    #expect(throws: SQLError.self) { _ = try Database.open(path) }
     #expect(mode(real) == nil)
     let way = folder.path + "/way"
     try link(folder.path, way)
@@ -179,7 +180,7 @@ import Testing
     #expect(mode(folder.path + "/other.db") == 0o600)
     // The log's name is SQLite's to open, which does not follow a link there either.
     try link(real, folder.path + "/third.db-wal")
-    #expect(throws: SQLiteError.self) {
+    #expect(throws: SQLError.self) {
       try Database.open(folder.path + "/third.db").execute("CREATE TABLE t (x TEXT) STRICT")
     }
     #expect(mode(real) == nil)
@@ -193,16 +194,16 @@ import Testing
         ("secure_delete", 1), ("cell_size_check", 1),
       ]
       for (name, value) in expected {
-        let found = try database.first("PRAGMA \(name)") { row throws(SQLiteError) in try row.integer(0) }
+        let found = try database.first("PRAGMA \(name)") { row throws(SQLError) in try row.integer(0) }
         #expect(found == value, "\(name)")
       }
       for (name, value) in [("locking_mode", "exclusive"), ("journal_mode", "wal")] {
-        let found = try database.first("PRAGMA \(name)") { row throws(SQLiteError) in try row.text(0) }
+        let found = try database.first("PRAGMA \(name)") { row throws(SQLError) in try row.text(0) }
         #expect(found == value, "\(name)")
       }
       // A name in quotes is never taken for a text, and nobody writes to the schema.
-      #expect(throws: SQLiteError.self) { try database.execute("SELECT \"not a column\"") }
-      #expect(throws: SQLiteError.self) { try database.execute("UPDATE sqlite_schema SET name = 'x'") }
+      #expect(throws: SQLError.self) { try database.execute("SELECT \"not a column\"") }
+      #expect(throws: SQLError.self) { try database.execute("UPDATE sqlite_schema SET name = 'x'") }
     }
   }
 
@@ -214,7 +215,7 @@ import Testing
       let database = try Database.open(path)
       let child = portcullisFork()
       if child == 0 {
-        do throws(SQLiteError) {
+        do throws(SQLError) {
           _ = try Database.open(path)
         } catch {
           _exit(error.kind == .busy ? 0 : 2)
@@ -241,23 +242,23 @@ import Testing
     let database = try Database.open(path)
     try database.migrate(identifier: 77, newest: newest, steps: [step])
     #expect(
-      try database.first("SELECT count(*) FROM b") { row throws(SQLiteError) in try row.integer(0) } == 1)
+      try database.first("SELECT count(*) FROM b") { row throws(SQLError) in try row.integer(0) } == 1)
     // All or nothing.
-    #expect(throws: SQLiteError.self) {
+    #expect(throws: SQLError.self) {
       try database.migrate(
         identifier: 77, newest: newest,
         steps: [step, "CREATE TABLE c (x TEXT) STRICT; CREATE TABLE a (x TEXT)"])
     }
-    #expect(throws: SQLiteError.self) { try database.execute("SELECT * FROM c") }
-    #expect(throws: SQLiteError.self) {
+    #expect(throws: SQLError.self) { try database.execute("SELECT * FROM c") }
+    #expect(throws: SQLError.self) {
       try database.migrate(identifier: 78, newest: newest, steps: [step])
     }
-    #expect(throws: SQLiteError.self) { try database.migrate(identifier: 77, newest: newest) }
+    #expect(throws: SQLError.self) { try database.migrate(identifier: 77, newest: newest) }
     // An empty file takes no steps.
     let other = try Database.open(folder.path + "/other.db")
     try other.migrate(identifier: 77, newest: newest, steps: [step])
     try other.execute("SELECT * FROM c")
-    #expect(throws: SQLiteError.self) { try other.execute("SELECT * FROM b") }
+    #expect(throws: SQLError.self) { try other.execute("SELECT * FROM b") }
     folder.remove()
   }
 
@@ -266,7 +267,7 @@ import Testing
     let path = folder.path + "/devices.db"
     try WholeFile.write(
       Array("not a database at all, not even a small one".utf8), to: path, mode: 0o600, overwriting: false)
-    let error = #expect(throws: SQLiteError.self) { _ = try Database.open(path) }
+    let error = #expect(throws: SQLError.self) { _ = try Database.open(path) }
     #expect(error?.kind == .corrupt)
     folder.remove()
   }
@@ -285,7 +286,7 @@ import Testing
     var bytes = try WholeFile.read(path)
     for index in 8192..<8300 { bytes[index] ^= 0xff }
     try WholeFile.write(bytes, to: path, mode: 0o600, overwriting: true)
-    let error = #expect(throws: SQLiteError.self) { try Database.open(path).quickCheck() }
+    let error = #expect(throws: SQLError.self) { try Database.open(path).quickCheck() }
     #expect(error?.kind == .corrupt)
     folder.remove()
   }
@@ -331,7 +332,7 @@ import Testing
       #expect(pieces > 3)
       try database.quickCheck()
       let count = "SELECT count(*) FROM t WHERE x LIKE 'somebody%'"
-      let rows = try database.first(count) { row throws(SQLiteError) in try row.integer(0) }
+      let rows = try database.first(count) { row throws(SQLError) in try row.integer(0) }
       #expect(rows == 1000)
     }
   }
@@ -369,7 +370,7 @@ import Testing
     let heard = Heard()
     SQLiteLibrary.listen { report in heard.reports.withLock { $0.append(report) } }
     let database = try Database.open(folder.path + "/devices.db")
-    #expect(throws: SQLiteError.self) { try database.execute("SELECT * FROM nowhere_at_all") }
+    #expect(throws: SQLError.self) { try database.execute("SELECT * FROM nowhere_at_all") }
     SQLiteLibrary.listen(nil)
     #expect(heard.reports.withLock { $0.contains { $0.message.contains("nowhere_at_all") && $0.isFailure } })
     folder.remove()

@@ -1,3 +1,4 @@
+import SQL
 import FaultDisk
 import Testing
 
@@ -37,7 +38,7 @@ import Testing
     try database.execute("CREATE TABLE t (x BLOB NOT NULL) STRICT")
     disk.setRoom(200_000)
     var written = 0
-    let error = #expect(throws: SQLiteError.self) {
+    let error = #expect(throws: SQLError.self) {
       while true {
         try database.run("INSERT INTO t VALUES (?1)", [.blob([UInt8](repeating: 1, count: 2000))])
         written += 1
@@ -46,7 +47,7 @@ import Testing
     #expect(error?.kind == .full && written > 10)
     #expect(!database.isInTransaction)
     #expect(
-      try database.first("SELECT count(*) FROM t") { row throws(SQLiteError) in try row.integer(0) }
+      try database.first("SELECT count(*) FROM t") { row throws(SQLError) in try row.integer(0) }
         == Int64(written))
     disk.setRoom(nil)
     try database.run("INSERT INTO t VALUES (x'00')")
@@ -83,7 +84,7 @@ private struct Story {
   private mutating func run() {
     while committed < Self.groups, !disk.isDown, !isLastOpen {
       guard let database = try? Database.open("db", fileSystem: disk.name) else { continue }
-      do throws(SQLiteError) {
+      do throws(SQLError) {
         while committed < Self.groups { try writeGroup(database) }
       } catch {
         // Was it committed? The one who asked is told that nobody knows.
@@ -92,7 +93,7 @@ private struct Story {
     }
   }
 
-  private mutating func writeGroup(_ database: Database) throws(SQLiteError) {
+  private mutating func writeGroup(_ database: Database) throws(SQLError) {
     try database.begin()
     for number in 0..<Self.rows {
       try database.run(
@@ -108,7 +109,7 @@ private struct Story {
     let database = try Database.open("db", fileSystem: disk.name)
     try database.quickCheck()
     let counts = try database.all("SELECT g, count(*) FROM t GROUP BY g ORDER BY g") {
-      row throws(SQLiteError) in
+      row throws(SQLError) in
       [try row.integer(0), try row.integer(1)]
     }
     let whole = (0..<counts.count).map { [Int64($0), Int64(Self.rows)] }

@@ -1,3 +1,4 @@
+import SQL
 import Confinement
 import Glibc
 import Obligation
@@ -18,7 +19,7 @@ struct SandboxTests {
       try database?.execute("CREATE TABLE t (x INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT")
       _ = try WriteFence.raise(writableFolders: [folder.path])
       try SystemCallFilter.prepare().install()
-      do throws(SQLiteError) {
+      do throws(SQLError) {
         try SandboxTests.use(database)
         // As after a failure: closed, opened anew, read through; and with a log that was left behind.
         database = nil
@@ -43,7 +44,7 @@ struct SandboxTests {
   }
 
   /// Enough for checkpoints, and for a sort that would like to have a file.
-  private static func use(_ database: Database?) throws(SQLiteError) {
+  private static func use(_ database: Database?) throws(SQLError) {
     guard let database else { return }
     for group in 0..<4 {
       try database.begin()
@@ -56,7 +57,7 @@ struct SandboxTests {
       }
       try database.commit()
     }
-    _ = try database.first("SELECT name FROM t ORDER BY name DESC, x") { row throws(SQLiteError) in
+    _ = try database.first("SELECT name FROM t ORDER BY name DESC, x") { row throws(SQLError) in
       try row.text(0)
     }
     try database.run("DELETE FROM t WHERE x % 3 = 0")

@@ -8,7 +8,7 @@ import Time
 @testable import Registry
 
 final class RegistryHarness {
-  let store: SQLiteStore
+  let store: RegistryDatabase
   let server: ServerID
   let tokens: TokenMint
   let verifier = P256Verifier()
@@ -26,12 +26,13 @@ final class RegistryHarness {
     let made = try TemporaryFolder(prefix: "portcullis-registry-")
     let path = made.path
     folder = consume made
-    store = try SQLiteStore(path + "/devices.db")
+    store = try RegistryDatabase(path + "/devices.db")
     server = ServerID(random: KernelEntropy())
     tokens = try TokenMint(store, at: now, verifier)
   }
 
   deinit {
+    Statements.check(store)
     store.close()
     folder.take()?.remove()
   }

@@ -124,7 +124,7 @@ final class LoopHarness {
   ) throws -> Devices {
     let door = DeviceDoor(level: level, log: log)
     let registry = try Registry(
-      SQLiteStore(path + "/devices.db"), settings: RegistrySettings(publicURL: "https://gate.example"),
+      RegistryDatabase(path + "/devices.db"), settings: RegistrySettings(publicURL: "https://gate.example"),
       clock: clock, entropy: SeededEntropy(2), listener: door)
     try registry.begin()
     return Devices(registry: registry, door: door)

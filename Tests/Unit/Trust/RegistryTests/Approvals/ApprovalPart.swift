@@ -14,7 +14,7 @@ import Time
 @testable import Registry
 
 final class ApprovalPart {
-  let store: SQLiteStore
+  let store: RegistryDatabase
   let server = ServerID(random: KernelEntropy())
   var settings = RegistrySettings(publicURL: "https://gate.example")
   var now: UnixTime
@@ -27,14 +27,14 @@ final class ApprovalPart {
 
   convenience init(policy: String = #"{"DEFAULT":{}}"#) throws {
     let folder = try TestFolder("approvals-")
-    let store = try SQLiteStore(folder.file("devices.db"))
+    let store = try RegistryDatabase(folder.file("devices.db"))
     let now = UnixTime(milliseconds: 1_800_000_000_000)
     self.init(folder, store, try TokenMint(store, at: now, P256Verifier()), now)
     try setPolicy(policy)
     settings.approvalOperators = [501, 502]
   }
 
-  private init(_ folder: TestFolder, _ store: SQLiteStore, _ tokens: TokenMint, _ now: UnixTime) {
+  private init(_ folder: TestFolder, _ store: RegistryDatabase, _ tokens: TokenMint, _ now: UnixTime) {
     self.folder = folder
     self.store = store
     self.tokens = tokens
@@ -42,6 +42,7 @@ final class ApprovalPart {
   }
 
   deinit {
+    Statements.check(store)
     store.close()
     folder.remove()
   }

@@ -3,6 +3,7 @@ import ApprovalPolicy
 import DeviceWire
 import JSON
 import PortcullisProtocol
+import SQL
 import SQLite
 import System
 import Testing
@@ -172,13 +173,13 @@ extension ApprovalPart {
   fileprivate func mentions(of text: String) throws -> Int {
     var count = 0
     let tables = try store.all("SELECT name FROM sqlite_schema WHERE type = 'table'") {
-      row throws(SQLiteError) in try row.text(0)
+      row throws(SQLError) in try row.text(0)
     }
     var json = JSONWriter()
     json.value(text)
     for table in tables {
       let columns = try store.all("SELECT name FROM pragma_table_info('\(table)')") {
-        row throws(SQLiteError) in try row.text(0)
+        row throws(SQLError) in try row.text(0)
       }
       for column in columns {
         let value = "CAST(\(column) AS BLOB)"

@@ -5,6 +5,7 @@ import Crypto
 import DeviceWire
 import JSON
 import PortcullisProtocol
+import SQL
 import SQLite
 import System
 import Testing

@@ -5,6 +5,7 @@ import FaultDisk
 import JSON
 import Kit
 import PortcullisProtocol
+import SQL
 import SQLite
 import System
 import Testing
@@ -107,11 +108,10 @@ import Time
     struct Forget: RegistryCall {
       func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
         desk.know(.device(.test(7)))
-        let count = try desk.storing { store throws(StoreFailure) in
-          // In pieces, of which there is no third.
-          try [3, 3, 3].map { limit throws(StoreFailure) in
-            try store.eraseAudit(about: AuditKey(DeviceID.test(7)).bytes, limit: limit)
-          }.reduce(into: "") { $0 += "\($1) " }
+        // In pieces, of which there is no third.
+        var count = ""
+        for limit in [3, 3, 3] {
+          count += "\(try desk.store.eraseAudit(about: AuditKey(DeviceID.test(7)).bytes, limit: limit)) "
         }
         try desk.recordErasure(of: 4)
         return .reply(.answered(Array(count.utf8)))
@@ -129,7 +129,7 @@ import Time
     // Neither text nor salt is anywhere in the file, nor whom the rows were about.
     do {
       let database = try Database.open("devices.db", fileSystem: part.disk.name)
-      let count = try database.first("SELECT count(*) FROM audit_about") { row throws(SQLiteError) in
+      let count = try database.first("SELECT count(*) FROM audit_about") { row throws(SQLError) in
         try row.integer(0)
       }
       #expect(count == 0)
@@ -180,12 +180,10 @@ import Time
     struct Begin: RegistryCall {
       func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
         let time = desk.now.seconds
-        let last = try desk.storing { store throws(StoreFailure) in try store.auditEnd(before: time - 500) }
+        let last = try desk.store.auditEnd(before: time - 500)
         guard let last else { return .reply(.answered([])) }
         try desk.record(.pruned, last.named)
-        try desk.storing { store throws(StoreFailure) in
-          _ = try store.pruneAudit(through: last.sequence, limit: 3)
-        }
+        _ = try desk.store.pruneAudit(through: last.sequence, limit: 3)
         return .reply(.answered(Array("\(last.sequence)".utf8)))
       }
     }

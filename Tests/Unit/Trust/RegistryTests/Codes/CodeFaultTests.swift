@@ -159,7 +159,7 @@ private final class Story {
       record.activatedAt = now
       record.attestedAt = now
       let device = record
-      try desk.storing { (store) throws(StoreFailure) in try store.insert(device) }
+      try desk.store.insert(device)
       return .reply(.answered([]))
     }
   }

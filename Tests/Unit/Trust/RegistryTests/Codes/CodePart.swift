@@ -18,7 +18,7 @@ final class CodePart {
     service = try part.service("web", scope: "codes")
   }
 
-  var store: SQLiteStore { part.store }
+  var store: RegistryDatabase { part.store }
 
   func phone(of subject: String? = "frodo", level: Level = .appAttested) throws -> Phone {
     let phone = try part.phone(of: subject, level: level)

@@ -21,7 +21,8 @@ import Time
     settings.pins = [PublicKeyPin(Bytes32())]
     let outcome = Result {
       let worker = try RegistryWorker(
-        SQLiteStore(path), settings: settings, clock: clock, entropy: KernelEntropy(), listener: Listener(),
+        RegistryDatabase(path), settings: settings, clock: clock, entropy: KernelEntropy(),
+        listener: Listener(),
         inbox: Monitor(Registry.Inbox()))
       try body(worker, path)
       worker.finish()

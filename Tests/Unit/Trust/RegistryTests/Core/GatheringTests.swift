@@ -126,7 +126,8 @@ import Time
     /// - Parameter interval: from one sync for evidence to the next.
     init(in folder: String, interval: Duration = .seconds(3600)) throws {
       registry = try Registry(
-        SQLiteStore(folder + "/devices.db"), settings: RegistrySettings(publicURL: "https://gate.example"),
+        RegistryDatabase(folder + "/devices.db"),
+        settings: RegistrySettings(publicURL: "https://gate.example"),
         clock: SystemClock(), entropy: KernelEntropy(), listener: Listener(),
         evidencePace: EvidencePace(interval: interval))
       try registry.begin()

@@ -17,7 +17,7 @@ import Testing
   init() throws {
     disk = try FaultDisk(seed: 3)
     registry = try Registry(
-      SQLiteStore("devices.db", fileSystem: disk.name, reserve: TestReserve(disk)),
+      RegistryDatabase("devices.db", fileSystem: disk.name, reserve: TestReserve(disk)),
       settings: RegistrySettings(publicURL: "https://gate.example"), clock: SystemClock(),
       entropy: KernelEntropy(), listener: Listener())
     try registry.begin()
@@ -29,7 +29,7 @@ import Testing
     let device: DeviceID
 
     func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-      let value = try desk.storing { store throws(StoreFailure) in try store.value(name) }
+      let value = try desk.store.value(name)
       if let value { return .reply(.answered(value)) }
       guard desk.wait != nil else { return .reply(.answered([])) }
       return .wait(.approvals(of: device), by: .device(device), otherwise: .answered([]))
@@ -120,7 +120,7 @@ import Testing
     registry.stop()
     #expect(puts.allSatisfy { $0.reply().isAnswered })
     #expect(submit(Put(name: "v99")).1 == nil)
-    let store = try SQLiteStore("devices.db", fileSystem: disk.name, reserve: TestReserve(disk))
+    let store = try RegistryDatabase("devices.db", fileSystem: disk.name, reserve: TestReserve(disk))
     for number in 0..<60 { #expect(try store.value("v\(number)") != nil) }
     store.close()
   }

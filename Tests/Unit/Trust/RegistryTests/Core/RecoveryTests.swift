@@ -205,7 +205,7 @@ import Time
 
       func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
         let number = number
-        try desk.storing { store throws(StoreFailure) in try store.setValue("v\(number)", [1]) }
+        try desk.store.setValue("v\(number)", [1])
         return number < 3 ? .goOn(Pieces(number: number + 1)) : .reply(.answered([]))
       }
     }
@@ -255,7 +255,7 @@ import Time
     let disk = try FaultDisk(seed: 1)
     let listener = Listener()
     let registry = try Registry(
-      SQLiteStore("devices.db", fileSystem: disk.name, reserve: TestReserve(disk)),
+      RegistryDatabase("devices.db", fileSystem: disk.name, reserve: TestReserve(disk)),
       settings: RegistrySettings(publicURL: "https://gate.example"), clock: SystemClock(),
       entropy: KernelEntropy(), listener: listener)
     disk.plan(.error, at: 0, count: 1_000_000)
@@ -283,7 +283,7 @@ import Time
     let (listener, signal) = (Listener(), Signal())
     let reserve = TestReserve(disk)
     let registry = try Registry(
-      SQLiteStore("devices.db", fileSystem: disk.name, reserve: reserve),
+      RegistryDatabase("devices.db", fileSystem: disk.name, reserve: reserve),
       settings: RegistrySettings(publicURL: "https://gate.example"), clock: SystemClock(),
       entropy: KernelEntropy(), listener: listener)
     _ = registry.submit(Hanging(signal: signal), lane: .host, origin: .gate, completion: { _ in })
@@ -297,7 +297,7 @@ import Time
     // Answered after all, it is written.
     signal.ring()
     #expect(registry.stop(within: .seconds(600)) == [])
-    let store = try SQLiteStore("devices.db", fileSystem: disk.name, reserve: reserve)
+    let store = try RegistryDatabase("devices.db", fileSystem: disk.name, reserve: reserve)
     defer { store.close() }
     #expect(try store.value("v1") != nil)
   }
@@ -331,7 +331,7 @@ import Time
     let disk = try FaultDisk(seed: 1)
     let reserve = TestReserve(disk)
     let registry = try Registry(
-      SQLiteStore("devices.db", fileSystem: disk.name, reserve: reserve),
+      RegistryDatabase("devices.db", fileSystem: disk.name, reserve: reserve),
       settings: RegistrySettings(publicURL: "https://gate.example"), clock: SystemClock(),
       entropy: KernelEntropy(), listener: Listener())
     let calls: [any RegistryCall] = [revocation(), Put(name: "v2")]
@@ -341,7 +341,7 @@ import Time
     }
     try registry.begin()
     #expect(registry.stop() == [])
-    let store = try SQLiteStore("devices.db", fileSystem: disk.name, reserve: reserve)
+    let store = try RegistryDatabase("devices.db", fileSystem: disk.name, reserve: reserve)
     defer { store.close() }
     #expect(try store.value("v1") != nil)
     #expect(try store.value("v2") == nil)
@@ -397,12 +397,10 @@ import Time
   @Test func aRuleOfTheTablesIsOneCallsAffair() throws {
     struct Broken: RegistryCall {
       func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-        try desk.storing { store throws(StoreFailure) in
-          try store.setValue("v9", [1])
-          try store.appendToAudit(
-            AuditRow(sequence: 1, at: UnixSeconds(desk.now), content: .text([1], salt: [1]), hash: .init()),
-            about: [])
-        }
+        try desk.store.setValue("v9", [1])
+        try desk.store.appendToAudit(
+          AuditRow(sequence: 1, at: UnixSeconds(desk.now), content: .text([1], salt: [1]), hash: .init()),
+          about: [])
         return .reply(.answered([]))
       }
     }

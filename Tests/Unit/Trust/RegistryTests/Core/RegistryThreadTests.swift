@@ -19,7 +19,7 @@ import Time
     let folder = try TemporaryFolder(prefix: "portcullis-thread-")
     let path = folder.path
     let registry = try Registry(
-      SQLiteStore(path + "/devices.db"), settings: RegistrySettings(publicURL: "https://gate.example"),
+      RegistryDatabase(path + "/devices.db"), settings: RegistrySettings(publicURL: "https://gate.example"),
       clock: SystemClock(), entropy: KernelEntropy(), listener: Listener())
     try registry.begin()
     let answer = Monitor<Reply?>(nil)

@@ -24,7 +24,7 @@ import Testing
     }
 
     func endAll(_ desk: inout Desk) throws(CallFailure) {
-      try desk.storing { store throws(StoreFailure) in try store.setValue("v9", [1]) }
+      try desk.store.setValue("v9", [1])
       desk.announce(.keySet([]))
       state.withLock { $0.ended += 1 }
     }

@@ -32,7 +32,7 @@ final class WorkerPart {
   /// As another process on the same disk.
   func start() throws(StoreFailure) {
     worker = nil
-    let store = try SQLiteStore("devices.db", fileSystem: disk.name, reserve: reserve)
+    let store = try RegistryDatabase("devices.db", fileSystem: disk.name, reserve: reserve)
     worker = try RegistryWorker(
       store, settings: settings, clock: clock, entropy: KernelEntropy(), listener: listener,
       inbox: Monitor(Registry.Inbox()), upkeep: upkeep)
@@ -45,6 +45,7 @@ final class WorkerPart {
 
   /// The process is gone without a word.
   func kill() {
+    if let worker { Statements.check(worker.store) }
     worker?.store.close()
     worker = nil
   }
@@ -108,7 +109,7 @@ final class WorkerPart {
   }
 
   func values() throws -> [String: [UInt8]] {
-    let store = try SQLiteStore("devices.db", fileSystem: disk.name, reserve: reserve)
+    let store = try RegistryDatabase("devices.db", fileSystem: disk.name, reserve: reserve)
     defer { store.close() }
     var found: [String: [UInt8]] = [:]
     for number in 0..<200 { found["v\(number)"] = try store.value("v\(number)") }
@@ -117,14 +118,14 @@ final class WorkerPart {
 
   /// The highest time that the store has.
   func storedTime() throws -> UnixTime {
-    let store = try SQLiteStore("devices.db", fileSystem: disk.name, reserve: reserve)
+    let store = try RegistryDatabase("devices.db", fileSystem: disk.name, reserve: reserve)
     defer { store.close() }
     return try RegistryWorker.time(of: store)
   }
 
   /// The chain is whole, and holds as many rows as are said.
   func auditRows() throws -> [AuditRow] {
-    let store = try SQLiteStore("devices.db", fileSystem: disk.name, reserve: reserve)
+    let store = try RegistryDatabase("devices.db", fileSystem: disk.name, reserve: reserve)
     defer { store.close() }
     let rows = try store.auditRows(after: 0, limit: 10_000)
     var verifier = AuditVerifier(from: try store.auditBeginning())
@@ -217,7 +218,7 @@ struct Put: RegistryCall {
 
   func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     if let knows { desk.know(knows) }
-    try desk.storing { store throws(StoreFailure) in try store.setValue(name, value) }
+    try desk.store.setValue(name, value)
     if let refusal { throw .refused(refusal) }
     for effect in effects { desk.announce(effect) }
     try desk.record(.init("put"), .word("name", name))

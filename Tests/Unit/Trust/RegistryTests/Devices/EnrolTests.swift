@@ -4,6 +4,7 @@ import Bytes
 import Crypto
 import DeviceWire
 import PortcullisProtocol
+import SQL
 import SQLite
 import System
 import Testing

@@ -35,10 +35,8 @@ import Testing
           id: id, state: .active, subject: nil, name: nil, platform: .android, keys: keys,
           level: .hardwareAttested, verification: .app, createdAt: desk.now)
         device.activatedAt = desk.now
-        try desk.storing { (store) throws(StoreFailure) in
-          try store.insert(device)
-          try store.insert([serial, AndroidSerial([7])], of: id)
-        }
+        try desk.store.insert(device)
+        try desk.store.insert([serial, AndroidSerial([7])], of: id)
       }
       return .reply(.answered([]))
     }
@@ -179,7 +177,7 @@ import Testing
     part.stop()
     let listener = Listener()
     let registry = try Registry(
-      SQLiteStore("devices.db", fileSystem: part.disk.name, reserve: part.reserve),
+      RegistryDatabase("devices.db", fileSystem: part.disk.name, reserve: part.reserve),
       settings: RegistrySettings(publicURL: "https://gate.example"), clock: SystemClock(),
       entropy: KernelEntropy(), listener: listener)
     let mark = RegistryEffect.deviceGone(.test(250))

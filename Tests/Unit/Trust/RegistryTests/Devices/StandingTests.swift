@@ -4,6 +4,7 @@ import DeviceTokens
 import DeviceWire
 import FaultDisk
 import Kit
+import SQL
 import SQLite
 import Synchronization
 import System
@@ -64,6 +65,23 @@ import Time
     #expect(try start().contains(.deviceActive(part.record(bare).active)))
   }
 
+  /// Whoever has the tables has the same, without the registry's thread.
+  @Test func theDoorIsReadWithoutTheRegistry() throws {
+    _ = try part.activePhone()
+    _ = try part.activePhone(evidence: appKey(1))
+    let revoked = try part.activePhone(evidence: appKey(2))
+    try part.revoke(revoked)
+    for level in [Level?.none, .bare] {
+      registry.settings.doorLevel = level
+      let told = try start()
+      var read: [RegistryEffect] = []
+      var reading = DoorReading(from: level)
+      #expect(try reading.begin(registry.store) { read.append($0) } == level.map { _ in 2 })
+      while try reading.goOn(registry.store, tell: { read.append($0) }) {}
+      #expect([.keySet(registry.tokens.ring.jwks)] + read == told)
+    }
+  }
+
   /// Beyond some thousands of devices nobody waits for the rest, which is read between groups of requests, and on behind a
   /// store that has failed.
   @Test func keysOfManyDevicesAreReadInPieces() throws {
@@ -83,13 +101,13 @@ import Time
     #expect(told == [expected[0]])
     part.disk.plan(.error, at: 0, count: 100)
     #expect(part.serve(Put(name: "v0"))?.code == "store_unavailable")
-    for _ in 0..<100 { worker.goOnReadingKeys() }
+    for _ in 0..<100 { worker.goOnReadingDoor() }
     #expect(told == [expected[0]])
     part.disk.countCalls()
     part.clock.advance(.seconds(60))
     worker.recoverIfDue()
-    for _ in 0..<100 { worker.goOnReadingKeys() }
-    #expect(told == expected && worker.keyReading == nil)
+    for _ in 0..<100 { worker.goOnReadingDoor() }
+    #expect(told == expected && worker.doorReading == nil)
     part.stop()
   }
 
@@ -97,7 +115,7 @@ import Time
   private static func insert(
     _ key: KeyIdentifier, at number: Int, _ part: WorkerPart
   ) throws -> DeviceRecord {
-    let store = try #require(part.worker?.store as? SQLiteStore)
+    let store = try #require(part.worker?.store)
     var device = DeviceRecord(
       id: DeviceID(random: KernelEntropy()), state: .active, subject: Subject("anna"), name: nil,
       platform: .ios, keys: try TestPhone().keys, level: .appAttested, verification: .app,

@@ -28,7 +28,7 @@ import Testing
     let device: DeviceRecord
 
     func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-      try desk.storing { (store) throws(StoreFailure) in try store.insert(device) }
+      try desk.store.insert(device)
       return .reply(.answered([]))
     }
   }

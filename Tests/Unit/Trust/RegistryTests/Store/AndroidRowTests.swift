@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct AndroidRowTests {
   private let registry: RegistryHarness
-  private var store: SQLiteStore { registry.store }
+  private var store: RegistryDatabase { registry.store }
 
   init() throws {
     registry = try RegistryHarness()

@@ -17,7 +17,7 @@ import Time
     let path = folder.path
     let outcome = Result {
       let registry = try Registry(
-        SQLiteStore(path + "/devices.db"), settings: RegistrySettings(publicURL: "https://gate.example"),
+        RegistryDatabase(path + "/devices.db"), settings: RegistrySettings(publicURL: "https://gate.example"),
         clock: SystemClock(), entropy: KernelEntropy(), listener: Listener())
       try registry.begin()
       defer { registry.stop() }
@@ -48,7 +48,7 @@ import Time
       _ = registry.submit(try backUp("copy.db"), lane: .host, origin: .gate) { waiting.say($0) }
       for number in 50..<60 { #expect(try answer(registry, Put(name: "v\(number)")).isAnswered) }
       #expect(waiting.reply().isAnswered)
-      let copy = try SQLiteStore(folder + "/copy.db", reserve: NoReserve())
+      let copy = try RegistryDatabase(folder + "/copy.db", reserve: NoReserve())
       try copy.reopen()
       for number in 0..<50 { #expect(try copy.value("v\(number)")?.count == 100_000) }
       let rows = try copy.auditRows(after: 0, limit: 1000)
@@ -64,7 +64,8 @@ import Time
   @Test func aStopGivesItUp() throws {
     let folder = try TemporaryFolder(prefix: "portcullis-copy-")
     let registry = try Registry(
-      SQLiteStore(folder.path + "/devices.db"), settings: RegistrySettings(publicURL: "https://gate.example"),
+      RegistryDatabase(folder.path + "/devices.db"),
+      settings: RegistrySettings(publicURL: "https://gate.example"),
       clock: SystemClock(), entropy: KernelEntropy(), listener: Listener())
     let waiting = Waiting()
     _ = registry.submit(try backUp("copy.db"), lane: .host, origin: .gate) { waiting.say($0) }

@@ -1,6 +1,7 @@
 /// What a change of a device writes: all that has changed, and its keys with their indexes only where they have.
 import Bytes
 import DeviceWire
+import SQL
 import SQLite
 import Time
 import Testing
@@ -46,7 +47,7 @@ import Testing
     // With what it takes, to be sure that it would be seen.
     var changed = try stored(part, phone.id)
     changed.attestedKey = KeyIdentifier(Bytes32(words: 1, 2, 3, 4))
-    #expect(throws: StoreFailure.self) { try part.store.update(changed) }
+    #expect(throws: CallFailure.self) { try part.store.update(changed) }
   }
 
   @Test func keysThatHaveChangedAreWritten() throws {

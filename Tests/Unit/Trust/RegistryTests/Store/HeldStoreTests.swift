@@ -9,7 +9,7 @@ import Testing
   @Test func itIsOnesAlone() throws {
     let folder = try TemporaryFolder(prefix: "portcullis-held-")
     let path = folder.path + "/devices.db"
-    let store = try SQLiteStore(path)
+    let store = try RegistryDatabase(path)
     #expect(isInUse(path))
     store.close()
     #expect(!isInUse(path))
@@ -18,7 +18,7 @@ import Testing
 
   private func isInUse(_ path: String) -> Bool {
     do throws(StoreFailure) {
-      try SQLiteStore(path).close()
+      try RegistryDatabase(path).close()
       return false
     } catch {
       if case .inUse = error { return true }

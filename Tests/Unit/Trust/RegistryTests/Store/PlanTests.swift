@@ -3,6 +3,7 @@ import ApprovalPolicy
 import Bytes
 import DeviceWire
 import JSON
+import SQL
 import SQLite
 import Time
 import Testing
@@ -10,22 +11,22 @@ import Testing
 @testable import Registry
 
 @Suite struct PlanTests {
-  private func plan(_ sql: String, _ values: [SQLValue], _ store: SQLiteStore) throws -> String {
-    try store.all("EXPLAIN QUERY PLAN \(sql)", values) { row throws(SQLiteError) in try row.text(3) }
+  private func plan(_ sql: String, _ values: [SQLValue], _ store: RegistryDatabase) throws -> String {
+    try store.all("EXPLAIN QUERY PLAN \(sql)", values) { row throws(SQLError) in try row.text(3) }
       .joined(separator: "; ")
   }
 
   @Test func leasesOfAServiceAreThoseThatAreOpen() throws {
     let part = try ApprovalPart()
     let service = ServiceID(random: KernelEntropy())
-    let plan = try plan(SQLiteStore.endLeasesOfService, [.id(service), .integer(1)], part.store)
+    let plan = try plan(RegistryDatabase.endLeasesOfService, [.id(service), .integer(1)], part.store)
     #expect(plan.contains("leases_open") && !plan.contains("SCAN"), "\(plan)")
   }
 
   /// A serial that is on a list is looked for in an index, and so is whoever has it.
   @Test func devicesOfASerial() throws {
     let part = try ApprovalPart()
-    let plan = try plan(SQLiteStore.devicesOfSerial, [.blob([1]), .integer(2)], part.store)
+    let plan = try plan(RegistryDatabase.devicesOfSerial, [.blob([1]), .integer(2)], part.store)
     for index in ["android_chains_by_serial", "android_chains_by_rest", "devices_by_chain"] {
       #expect(
         plan.contains("USING INDEX \(index)") || plan.contains("USING COVERING INDEX \(index)"), "\(plan)")
@@ -36,14 +37,14 @@ import Testing
 
   @Test func approvalsThatWaitAreThoseThatAreOpen() throws {
     let part = try ApprovalPart()
-    let (sql, values) = SQLiteStore.approvals(in: .pending, limit: 10)
+    let (sql, values) = RegistryDatabase.approvals(in: .pending, limit: 10)
     let plan = try plan(sql, values, part.store)
     #expect(plan.contains("SCAN approvals USING INDEX approvals_open"), "\(plan)")
   }
 
   @Test func howManyThereAreIsReadFromAFewRows() throws {
     let part = try ApprovalPart()
-    let plan = try plan(SQLiteStore.countedRows, [], part.store)
+    let plan = try plan(RegistryDatabase.countedRows, [], part.store)
     #expect(plan.contains("SCAN main.tallies") && plan.contains("SCAN temp.endings"), "\(plan)")
     #expect(!plan.contains("devices") && !plan.contains("approvals") && !plan.contains("code"), "\(plan)")
   }

@@ -33,7 +33,7 @@ import Time
   /// Opens the store as a gate does, serves some calls, and closes it.
   private func serve(_ path: String, _ calls: [any RegistryCall], upkeep: [any Upkeep] = []) throws {
     let worker = try RegistryWorker(
-      SQLiteStore(path), settings: RegistrySettings(publicURL: "https://gate.example"),
+      RegistryDatabase(path), settings: RegistrySettings(publicURL: "https://gate.example"),
       clock: ManualClock(nanoseconds: SystemClock().monotonic().nanoseconds),
       entropy: KernelEntropy(), listener: Listener(), inbox: Monitor(Registry.Inbox()), upkeep: upkeep)
     for (number, call) in calls.enumerated() {
@@ -48,7 +48,7 @@ import Time
   }
 
   private func value(_ path: String, _ name: String) throws -> [UInt8]? {
-    let store = try SQLiteStore(path)
+    let store = try RegistryDatabase(path)
     defer { store.close() }
     return try store.value(name)
   }
@@ -84,7 +84,7 @@ import Time
       let secret = KernelEntropy().bytes(32)
       // So many keys that their table has several pages, and rows have moved between them.
       var clock = UnixTime(milliseconds: 1_771_286_400_000)
-      let opened = try SQLiteStore(store)
+      let opened = try RegistryDatabase(store)
       let mint = try TokenMint(opened, at: clock, P256Verifier())
       for _ in 0..<60 {
         clock = clock.adding(.seconds(60))
@@ -95,7 +95,7 @@ import Time
       if isOfAnEarlierProgram {
         try WholeFile.write(try WholeFile.read(store), to: copy, mode: 0o600, overwriting: true)
       }
-      let before = try SQLiteStore(store)
+      let before = try RegistryDatabase(store)
       let keys = try before.tokenKeys().map(\.key)
       before.close()
       var secrets = [secret]
@@ -111,7 +111,7 @@ import Time
       let restored = try WholeFile.read(store)
       for secret in secrets { #expect(!contains(restored, secret)) }
       try serve(store, [])
-      let after = try SQLiteStore(store)
+      let after = try RegistryDatabase(store)
       defer { after.close() }
       let fresh = try after.tokenKeys().map(\.key.identifier)
       #expect(fresh.count == 1 && !keys.map(\.identifier).contains(fresh[0]))

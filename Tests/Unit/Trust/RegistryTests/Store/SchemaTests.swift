@@ -1,9 +1,11 @@
 /// Stores that an earlier program made: their tables become what a new store has, and nothing that they hold is lost.
 import Addresses
 import DeviceWire
+import Foundation
 import Kit
 import PortcullisProtocol
 import Risk
+import SQL
 import SQLite
 import System
 import Testing
@@ -12,8 +14,50 @@ import Time
 @testable import Registry
 
 @Suite struct SchemaTests {
+  /// What the ninth form had instead: tables that counted their rows by themselves, and a column named by a word of SQL.
+  private static let backToTheNinth = """
+    PRAGMA foreign_keys = OFF;
+    DELETE FROM registry WHERE name IN ('approval_number', 'code_number');
+    CREATE TABLE old_approvals (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      id BLOB NOT NULL UNIQUE,
+      service BLOB NOT NULL, user INTEGER, requester TEXT NOT NULL, subject TEXT,
+      summary BLOB NOT NULL,
+      factors INTEGER NOT NULL, level INTEGER NOT NULL, verification INTEGER NOT NULL, quorum INTEGER NOT NULL,
+      distinct_subjects INTEGER NOT NULL, bars_requester INTEGER NOT NULL, presence INTEGER NOT NULL,
+      approvers TEXT, lease_seconds INTEGER, lease_uses INTEGER,
+      match_code TEXT NOT NULL,
+      created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+      idempotency_key TEXT, idempotency_hash BLOB,
+      state INTEGER NOT NULL, ended_at INTEGER, lacks_devices INTEGER NOT NULL, operator INTEGER,
+      summary_hash BLOB, operation TEXT
+    ) STRICT;
+    INSERT INTO old_approvals SELECT * FROM approvals;
+    DROP TABLE approvals; ALTER TABLE old_approvals RENAME TO approvals;
+    CREATE INDEX approvals_open ON approvals (expires_at) WHERE state = 0;
+    CREATE INDEX approvals_open_of ON approvals (service, requester) WHERE state = 0;
+    CREATE INDEX approvals_ended ON approvals (ended_at) WHERE ended_at IS NOT NULL;
+    CREATE INDEX approvals_by_key ON approvals (service, idempotency_key) WHERE idempotency_key IS NOT NULL;
+    CREATE INDEX approvals_whole ON approvals (ended_at) WHERE ended_at IS NOT NULL AND summary_hash IS NULL;
+    CREATE TABLE old_challenges (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      id BLOB NOT NULL UNIQUE,
+      service BLOB NOT NULL, holder BLOB NOT NULL, login BLOB NOT NULL, text TEXT NOT NULL,
+      created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+      state INTEGER NOT NULL, ended_at INTEGER,
+      code BLOB, code_device BLOB, code_expires_at INTEGER, wrong INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO old_challenges SELECT * FROM code_challenges;
+    DROP TABLE code_challenges; ALTER TABLE old_challenges RENAME TO code_challenges;
+    CREATE INDEX code_challenges_open ON code_challenges (expires_at) WHERE state = 0;
+    CREATE INDEX code_challenges_open_of ON code_challenges (holder) WHERE state = 0;
+    CREATE INDEX code_challenges_ended ON code_challenges (ended_at) WHERE ended_at IS NOT NULL;
+    PRAGMA user_version = 9
+    """
+
   /// What the eighth form lacked.
   private static let backToTheEighth = """
+    \(backToTheNinth);
     DROP INDEX approvals_whole;
     ALTER TABLE approvals DROP COLUMN summary_hash; ALTER TABLE approvals DROP COLUMN operation;
     DROP INDEX approval_bars_of; DROP TABLE service_reports;
@@ -25,7 +69,7 @@ import Time
   private static let backToTheSeventh = """
     \(backToTheEighth);
     PRAGMA foreign_keys = OFF;
-    DROP TABLE signals; \(SQLiteStore.firstSignalTables);
+    DROP TABLE signals; \(RegistryDatabase.firstSignalTables);
     PRAGMA user_version = 7
     """
 
@@ -33,7 +77,7 @@ import Time
   private static let backToTheFifth = """
     \(backToTheEighth);
     PRAGMA foreign_keys = OFF;
-    DROP TABLE signals; \(SQLiteStore.firstSignalTables);
+    DROP TABLE signals; \(RegistryDatabase.firstSignalTables);
     DROP TABLE former_keys;
     DROP INDEX devices_by_chain; ALTER TABLE devices DROP COLUMN chain; DROP TABLE android_chains;
     CREATE TABLE android_serials (
@@ -78,12 +122,12 @@ import Time
   @Test func aStoreOfTheFirstFormBecomesANewOne() throws {
     let folder = try TemporaryFolder(prefix: "portcullis-schema-")
     let path = folder.path
-    try SQLiteStore(path + "/new.db").close()
-    try SQLiteStore(path + "/old.db").close()
+    try RegistryDatabase(path + "/new.db").close()
+    try RegistryDatabase(path + "/old.db").close()
     try older(path + "/old.db")
     // Twice: the second time nothing is left to do.
-    try SQLiteStore(path + "/old.db").close()
-    try SQLiteStore(path + "/old.db").close()
+    try RegistryDatabase(path + "/old.db").close()
+    try RegistryDatabase(path + "/old.db").close()
     #expect(try tables(path + "/old.db") == tables(path + "/new.db"))
     let votes = try rows(
       path + "/old.db", "SELECT approval || ' ' || subject || ' ' || match_code FROM votes")
@@ -93,7 +137,7 @@ import Time
     #expect(about == ["0 01 3", "1 01 1024", "4 02 5000"])
     let beginnings = try rows(
       path + "/old.db", "SELECT name || ' ' || hex(value) FROM registry ORDER BY name")
-    #expect(beginnings == ["audit_beginning 0A", "audit_beginning_unnamed 0A"])
+    #expect(beginnings == ["approval_number 37", "audit_beginning 0A", "audit_beginning_unnamed 0A"])
     let counted = try rows(path + "/old.db", "SELECT kind || ' ' || state || ' ' || count FROM tallies")
     #expect(counted == ["1 0 1"])
     folder.remove()
@@ -115,7 +159,7 @@ import Time
       return Set(found.map { AndroidSerial($0) })
     }
     let ids = (0..<22).map { DeviceID.test(UInt8($0)) }
-    let store = try SQLiteStore(path)
+    let store = try RegistryDatabase(path)
     for id in ids {
       try store.insert(
         DeviceRecord(
@@ -135,7 +179,7 @@ import Time
         }
       }
     }
-    let new = try SQLiteStore(path)
+    let new = try RegistryDatabase(path)
     for (number, id) in ids.enumerated() { #expect(try new.serials(of: id) == serials(of: number)) }
     let all = ids.indices.reduce(into: Set()) { $0.formUnion(serials(of: $1)) }
     for serial in all {
@@ -148,7 +192,7 @@ import Time
     try new.insert(serials(of: 3), of: ids[21])
     #expect(try new.count("SELECT count(*) FROM android_chains") == 16)
     new.close()
-    try SQLiteStore(path).close()
+    try RegistryDatabase(path).close()
     #expect(try tables(path) == newTables(folder.path))
     folder.remove()
   }
@@ -157,7 +201,7 @@ import Time
     let folder = try TemporaryFolder(prefix: "portcullis-schema-")
     let path = folder.path + "/devices.db"
     let ids = (0..<3).map { DeviceID.test(UInt8($0)) }
-    let store = try SQLiteStore(path)
+    let store = try RegistryDatabase(path)
     for id in ids {
       try store.insert(
         DeviceRecord(
@@ -179,7 +223,7 @@ import Time
           "INSERT INTO signals SELECT number, \(row) FROM devices WHERE id = ?1", [.blob(id.bytes)])
       }
     }
-    let new = try SQLiteStore(path)
+    let new = try RegistryDatabase(path)
     let (five, seven) = (try #require(UnixSeconds(5)), try #require(UnixSeconds(7)))
     #expect(
       try new.riskRecord(of: ids[0])
@@ -219,18 +263,61 @@ import Time
     folder.remove()
   }
 
+  /// A file that a program of the ninth form has made and left: requests, their votes and leases, logins with and without
+  /// a code stay what they were, and places go on behind the last that was given, though its row had gone.
+  @Test func aStoredFileOfTheNinthFormOpens() throws {
+    let folder = try TemporaryFolder(prefix: "portcullis-schema-")
+    let path = folder.path + "/devices.db"
+    try FileManager.default.copyItem(
+      at: Repository.folder.appending(path: "Tests/Unit/Trust/RegistryTests/Store/ninth.db"),
+      to: URL(filePath: path))
+    func counts() throws -> [String] {
+      try ["approvals", "approval_devices", "votes", "leases", "code_challenges", "code_devices", "devices"]
+        .map {
+          try rows(path, "SELECT '\($0) ' || count(*) FROM \($0)")[0]
+        }
+    }
+    let before = try counts()
+    #expect(
+      before == [
+        "approvals 4", "approval_devices 4", "votes 2", "leases 1", "code_challenges 2", "code_devices 2",
+        "devices 1",
+      ])
+    let numbers = try rows(path, "SELECT name || ' ' || seq FROM sqlite_sequence ORDER BY name")
+    #expect(numbers == ["approvals 5", "code_challenges 3"])
+    #expect(try rows(path, "SELECT CAST(user_version AS TEXT) FROM pragma_user_version") == ["9"])
+    let store = try RegistryDatabase(path)
+    #expect(try store.lastPlace() == 5 && store.lastChallengePlace() == 3)
+    let approvals = try store.approvals(in: nil, limit: 10)
+    #expect(approvals.map(\.user) == [501, nil, nil, nil])
+    #expect(approvals.map(\.state) == [.pending, .pending, .denied, .approved])
+    let approved = try #require(approvals.last)
+    #expect(try store.votes(on: approved.id).count == 1 && store.lease(of: approved.id) != nil)
+    let pending = approvals[0]
+    let device = try #require(try store.devices(of: pending.id).first)
+    #expect(try store.openApprovals(for: device, after: 0).map(\.place) == [3, 4])
+    #expect(try store.openChallenges(for: device, after: 0).map(\.place) == [1, 2])
+    // The next of each goes on.
+    #expect(try store.nextNumber(StoreValue.approvalNumber) == 6)
+    #expect(try store.nextNumber(StoreValue.codeNumber) == 4)
+    store.close()
+    #expect(try tables(path) == newTables(folder.path))
+    #expect(try counts() == before)
+    folder.remove()
+  }
+
   private func newTables(_ folder: String) throws -> Set<String> {
-    try SQLiteStore(folder + "/new.db").close()
+    try RegistryDatabase(folder + "/new.db").close()
     return try tables(folder + "/new.db")
   }
 
   @Test func aStoreOfALaterFormIsRefusedAndLeftAlone() throws {
     let folder = try TemporaryFolder(prefix: "portcullis-schema-")
     let path = folder.path + "/devices.db"
-    try SQLiteStore(path).close()
-    let form = SQLiteStore.steps.count + 2
+    try RegistryDatabase(path).close()
+    let form = RegistryDatabase.steps.count + 2
     do { try Database.open(path).execute("PRAGMA user_version = \(form)") }
-    #expect(throws: StoreFailure.self) { try SQLiteStore(path) }
+    #expect(throws: StoreFailure.self) { try RegistryDatabase(path) }
     #expect(try rows(path, "SELECT CAST(user_version AS TEXT) FROM pragma_user_version") == ["\(form)"])
     folder.remove()
   }
@@ -239,13 +326,15 @@ import Time
     try Database.open(path).execute(Self.backToTheFirst)
   }
 
-  /// Without white space and quotes, which a renaming leaves differently.
+  /// Without white space and quotes, which a renaming leaves differently, and without what SQLite has counted by: it is there
+  /// for ever once it was.
   private func tables(_ path: String) throws -> Set<String> {
-    let statements = try rows(path, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
+    let statements = try rows(
+      path, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name <> 'sqlite_sequence'")
     return Set(statements.map { String($0.filter { !$0.isWhitespace && $0 != "\"" }) })
   }
 
   private func rows(_ path: String, _ sql: String) throws -> [String] {
-    try Database.open(path).all(sql) { row throws(SQLiteError) in try row.text(0) }
+    try Database.open(path).all(sql) { row throws(SQLError) in try row.text(0) }
   }
 }

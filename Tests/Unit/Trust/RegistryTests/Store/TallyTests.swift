@@ -2,6 +2,7 @@
 import ApprovalPolicy
 import DeviceWire
 import Kit
+import SQL
 import SQLite
 import System
 import Testing
@@ -16,13 +17,14 @@ import Testing
     }
   }
 
-  private func counted(_ store: SQLiteStore, _ table: String, states: Int) throws -> [Int] {
+  private func counted(_ store: RegistryDatabase, _ table: String, states: Int) throws -> [Int] {
     try (0..<states).map { state in
       try store.count("SELECT count(*) FROM \(table) WHERE state = \(state)")
     }
   }
 
-  private func expectTrue(_ store: SQLiteStore, sourceLocation: SourceLocation = #_sourceLocation) throws {
+  private func expectTrue(_ store: RegistryDatabase, sourceLocation: SourceLocation = #_sourceLocation) throws
+  {
     let numbers = try store.numbers()
     #expect(numbers.devices == (try counted(store, "devices", states: 3)), sourceLocation: sourceLocation)
     #expect(numbers.approvals == (try counted(store, "approvals", states: 6)), sourceLocation: sourceLocation)
@@ -111,7 +113,7 @@ import Testing
   @Test func aStartTakesTheCountsFromTheFile() throws {
     let folder = try TemporaryFolder(prefix: "portcullis-tallies-")
     let path = folder.path + "/devices.db"
-    try SQLiteStore(path).close()
+    try RegistryDatabase(path).close()
     // Rows that nobody counts.
     do {
       let database = try Database.open(path)
@@ -123,11 +125,11 @@ import Testing
         INSERT INTO tallies VALUES (0, 1, 7)
         """)
     }
-    let store = try SQLiteStore(path)
+    let store = try RegistryDatabase(path)
     #expect(try store.numbers().devices == [0, 7, 0])
     try store.run("UPDATE devices SET state = 2 WHERE number = 1")
     store.close()
-    let later = try SQLiteStore(path)
+    let later = try RegistryDatabase(path)
     #expect(try later.numbers().devices == [0, 6, 1])
     later.close()
     folder.remove()

@@ -1,4 +1,4 @@
-/// A value as SQLite stores it: what is bound to a statement's parameters.
+/// A value as a database stores it: what is bound to a parameter of a statement.
 
 package enum SQLValue: Equatable, Sendable {
   case null
