@@ -13,52 +13,52 @@ extension ConversationState {
 
   /// Goes on with what was not read yet.
   package mutating func readOn(now: MonotonicTime) throws(SessionEnd) {
-    unreadUntil = .never
-    let input = unread
-    unread = []
+    voice.unreadUntil = .never
+    let input = voice.unread
+    voice.unread = []
     try read(input.span, now: now)
   }
 
   /// Reads what the game has said, where nothing of earlier waits.
   package mutating func read(_ input: Span<UInt8>, now: MonotonicTime) throws(SessionEnd) {
     var position = 0
-    told = 0
-    if outgoing.keepsAll, now >= keepsAllUntil { outgoing.keepsAll = false }
+    voice.told = 0
+    if ledger.outgoing.keepsAll, now >= ledger.keepsAllUntil { ledger.outgoing.keepsAll = false }
     reading: while true {
       // Compressed input may become a thousand times as much, and two bytes an event: no more of it in a turn than a game says
       // that says text.
-      if text.count + told >= Self.pieceBytes, telnet.holdsInput || position < input.count {
-        unreadUntil = now
+      if voice.text.count + voice.told >= Self.pieceBytes, voice.telnet.holdsInput || position < input.count {
+        voice.unreadUntil = now
         break reading
       }
-      let event = telnet.next(input, position: &position, now: now, into: &toGame)
+      let event = voice.telnet.next(input, position: &position, now: now, into: &voice.toGame)
       switch event {
       case .needMore: break reading
       case .again:
-        unreadUntil = now
+        voice.unreadUntil = now
         break reading
       case .waits(let until):
-        unreadUntil = until
+        voice.unreadUntil = until
         break reading
-      case .text(let piece): decoder.decode(telnet.text(piece, in: input), into: &text)
+      case .text(let piece): voice.decoder.decode(voice.telnet.text(piece, in: input), into: &voice.text)
       case .charset(let name):
         endText()
         use(name)
       case .compressionStarted, .compressionEnded: break
       case .dropped(.letGo):
         endText()
-        outgoing.appendHole()
-      case .dropped(let drop): leftOut.append(drop.rawValue)
+        ledger.outgoing.appendHole()
+      case .dropped(let drop): notices.leftOut.append(drop.rawValue)
       case .compressionFailed:
         endText()
         throw .gameFailed(reason: "the compressed stream is damaged")
       case .gmcpAgreed, .msdpAgreed, .prompt, .echo, .gmcp, .msdp, .mssp:
         endText()
         tell(event)
-        if dialect.isResumable { outgoing.note(event) }
+        if dialect.isResumable { ledger.outgoing.note(event) }
       }
     }
-    if position < input.count { unread.append(copying: input.extracting(position..<input.count)) }
+    if position < input.count { voice.unread.append(copying: input.extracting(position..<input.count)) }
     sendText()
     makeRoomDetached(now: now)
     noteFullness(now: now)
@@ -66,7 +66,7 @@ extension ConversationState {
 
   package mutating func use(_ name: [UInt8]) {
     guard let charset = Charset(named: name) else { return }
-    (decoder, encoder) = charsets.coders(for: charset)
+    (voice.decoder, voice.encoder) = charsets.coders(for: charset)
     changes &+= 1
   }
 
@@ -74,25 +74,25 @@ extension ConversationState {
 
   /// What stands before an event comes before it, the beginning of a character as well.
   mutating func endText() {
-    decoder.finish(into: &text)
+    voice.decoder.finish(into: &voice.text)
     sendText()
   }
 
   mutating func sendText() {
-    if text.isEmpty { return }
-    told += text.count
+    if voice.text.isEmpty { return }
+    voice.told += voice.text.count
     var said: [UInt8] = []
-    swap(&said, &text)
-    outgoing.append(text: said.span)
+    swap(&said, &voice.text)
+    ledger.outgoing.append(text: said.span)
     // Nobody reads it who has no connection, and of those there may be thousands.
-    said.removeAll(keepingCapacity: said.count <= Self.usualText && outgoing.isAttached)
-    swap(&said, &text)
+    said.removeAll(keepingCapacity: said.count <= Self.usualText && ledger.outgoing.isAttached)
+    swap(&said, &voice.text)
   }
 
   package mutating func tell(_ event: TelnetEvent) {
     var message: [UInt8] = []
-    if dialect.tell(event, to: &message) { outgoing.append(.text, message.span) }
-    told += max(message.count, Self.leastEvent)
+    if dialect.tell(event, to: &message) { ledger.outgoing.append(.text, message.span) }
+    voice.told += max(message.count, Self.leastEvent)
   }
 
   /// The stay is over, and the app is told why.
@@ -101,10 +101,10 @@ extension ConversationState {
     if dialect == .portcullis {
       var message: [UInt8] = []
       GateMessage.ended(end.endedReason, to: &message)
-      outgoing.append(.text, message.span)
+      ledger.outgoing.append(.text, message.span)
     }
-    unread = []
-    unreadUntil = .never
-    telnet.forgetHeld()
+    voice.unread = []
+    voice.unreadUntil = .never
+    voice.telnet.forgetHeld()
   }
 }

@@ -20,9 +20,10 @@ extension ConversationState {
     GateMessage.session(
       GateMessage.Session(
         id: id.text, resumed: resumed == true, reason: resumed == false ? .unknown : nil,
-        received: incoming.taken, resumeFor: Int(settings.sessions.resumableFor.components.seconds),
-        maxMessage: settings.frameLimits.messageBytes, kept: isKept, doubt: doubt, echo: telnet.gameEchoes,
-        gmcp: telnet.isGMCPAgreed, msdp: telnet.isMSDPAgreed),
+        received: ledger.incoming.taken, resumeFor: Int(settings.sessions.resumableFor.components.seconds),
+        maxMessage: settings.frameLimits.messageBytes, kept: isKept, doubt: ledger.doubt,
+        echo: voice.telnet.gameEchoes,
+        gmcp: voice.telnet.isGMCPAgreed, msdp: voice.telnet.isMSDPAgreed),
       to: &message)
     return message
   }
@@ -32,58 +33,57 @@ extension ConversationState {
   package func afterGap(_ gap: OutgoingLedger.Gap) -> [[UInt8]] {
     var message: [UInt8] = []
     GateMessage.gap(gap, to: &message)
-    return gap.isLast ? [message] + outgoing.again.messages() : [message]
+    return gap.isLast ? [message] + ledger.outgoing.again.messages() : [message]
   }
 
   /// The app's message, or its time, says that it has the new id: the other one is no good any more.
   package mutating func confirmID() -> SessionIDHash? {
-    guard ids.count > 1 else { return nil }
-    doubt = 0
+    guard ledger.ids.count > 1 else { return nil }
+    ledger.doubt = 0
     changes &+= 1
-    return ids.removeFirst()
+    return ledger.ids.removeFirst()
   }
 
   /// - Returns: ids that are no good any more.
   package mutating func renew(_ id: SessionIDHash, named: SessionIDHash?) -> [SessionIDHash] {
-    let old = ids.filter { $0 != named }
-    ids = named.map { [$0, id] } ?? [id]
+    let old = ledger.ids.filter { $0 != named }
+    ledger.ids = named.map { [$0, id] } ?? [id]
     changes &+= 1
     return old
   }
 
-  package func isKnown(by id: SessionIDHash) -> Bool { ids.contains(id) }
+  package func isKnown(by id: SessionIDHash) -> Bool { ledger.ids.contains(id) }
 
   /// A connection carries it from now on, whose app has got all up to `received`.
   package mutating func attach(after received: Int?, from address: IPAddress, now: MonotonicTime) {
     if let received {
-      guard outgoing.attach(after: received) else {
+      guard ledger.outgoing.attach(after: received) else {
         fatalError("Conversation: resumed without having been asked")
       }
-      telnet.link(isAttached: true, address: Array(address.description.utf8), into: &toGame)
+      voice.telnet.link(isAttached: true, address: Array(address.description.utf8), into: &voice.toGame)
       // The last one may have been lost with the connection.
-      incoming.schedule.demand(now: now)
+      ledger.incoming.schedule.demand(now: now)
     } else {
-      outgoing.attach()
+      ledger.outgoing.attach()
     }
-    blockedSince = nil
-    keepsAllUntil = MonotonicTime(nanoseconds: 0)
+    voice.blockedSince = nil
+    ledger.keepsAllUntil = MonotonicTime(nanoseconds: 0)
     // What it has missed may fill the buffer already.
     noteFullness(now: now)
   }
 
   /// - Parameter keepsAll: its messages may fill more than their buffer, as they may with a connection.
   package mutating func detach(keepsAll: Bool = false, now: MonotonicTime) {
-    outgoing.detach(keepsAll: keepsAll)
+    ledger.outgoing.detach(keepsAll: keepsAll)
     if !keepsAll { makeRoomDetached(now: now) }
-    isShortOfRoom = false
-    fullSince = nil
-    approvalsOpen = nil
-    isCodeWanted = false
+    fullness.isShortOfRoom = false
+    fullness.ends()
+    notices.approvalsOpen = nil
+    notices.isCodeWanted = false
     // Of these there may be thousands.
-    if text.isEmpty { text = [] }
-    if toGame.isEmpty { toGame = [] }
-    telnet.link(isAttached: false, into: &toGame)
+    if voice.text.isEmpty { voice.text = [] }
+    if voice.toGame.isEmpty { voice.toGame = [] }
+    voice.telnet.link(isAttached: false, into: &voice.toGame)
   }
 
-  package var hasUnacknowledged: Bool { outgoing.acknowledged < outgoing.last }
 }

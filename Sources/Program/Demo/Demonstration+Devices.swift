@@ -49,7 +49,7 @@ extension Demonstration {
 
   /// A phone that shows its digits until somebody types them, or until `end` is called.
   func showDigits(of person: String, vouchedBy authority: TestAttestationAuthority) throws -> WaitingPhone {
-    let pairing = try office.order("pair-open", [("subject", .string(person.lowercased()))])
+    let pairing = try office.order(.pairOpen, [("subject", .string(person.lowercased()))])
     guard let id = pairing["pairing_id"]?.string, let uri = PairingURI(pairing["uri"]?.string ?? "") else {
       throw DemonstrationFailure(description: "no code to scan")
     }
@@ -59,7 +59,7 @@ extension Demonstration {
     try waitUntil("revealed", pairing: id)
     return WaitingPhone(digits: digits) { [office] in
       // It is over already where the digits were typed.
-      _ = try? office.order("pair-burn", [("pairing_id", .string(id))])
+      _ = try? office.order(.pairBurn, [("pairing_id", .string(id))])
       phone.join()
     }
   }

@@ -189,7 +189,8 @@ extension Connection {
   /// Compare-and-set of the counter. Into the register first, or a revocation might miss the session: see
   /// `SessionRegister`.
   private func commit(
-    _ assertion: ValidatedAssertion, _ keyID: KeyIdentifier, _ challenge: Unspent, _ admission: AdmissionAttempt,
+    _ assertion: ValidatedAssertion, _ keyID: KeyIdentifier, _ challenge: Unspent,
+    _ admission: AdmissionAttempt,
     recordsApp: Bool
   ) {
     let mailbox = loop.mailbox

@@ -37,7 +37,7 @@ extension Connection {
     let session = attachment.session
     conversation.state.attach(
       after: isResumed ? admission.resume?.received : nil, from: source.address, now: loop.now)
-    conversation.state.upgradeOrder = admission.order
+    conversation.state.ledger.upgradeOrder = admission.order
     guard conversation.dialect == .portcullis else { return }
     let id = name(session, conversation, asked: isResumed ? admission.resume : nil)
     let resumed: Bool? = admission.resume == nil ? nil : isResumed
@@ -51,15 +51,15 @@ extension Connection {
       conversation.state.greeting(id, resumed: resumed, isKept: session.isSafe, loop.settings)
     ])
     if isResumed {
-      let gap = conversation.state.outgoing.takeGap()
+      let gap = conversation.state.ledger.outgoing.takeGap()
       loop.shared.log.sessionResumed(
         peerName, session.name, missing: gap.map { $0.messages } ?? 0,
         waited: session.detachment?.lasted ?? .zero)
       counters.gapMessages.add(gap?.messages ?? 0)
       if let gap {
         say(conversation.state.afterGap(gap))
-      } else if admission.resume?.wantsState == true, !conversation.state.outgoing.hasGapAhead {
-        say(conversation.state.outgoing.again.messages())
+      } else if admission.resume?.wantsState == true, !conversation.state.ledger.outgoing.hasGapAhead {
+        say(conversation.state.ledger.outgoing.again.messages())
       }
       if let header = admission.client { conversation.state.take(header) }
     }
@@ -91,8 +91,8 @@ extension Connection {
       let conversation = session.game.conversation, conversation.dialect == .portcullis
     else { return }
     switch notice {
-    case .approvals(let open): conversation.state.approvalsOpen = open
-    case .codeWanted: conversation.state.isCodeWanted = true
+    case .approvals(let open): conversation.state.notices.approvalsOpen = open
+    case .codeWanted: conversation.state.notices.isCodeWanted = true
     }
     loop.continueLater(self)
   }
@@ -160,7 +160,7 @@ extension Connection {
       keepAlive: loop.settings.telnet.keepAlive, stallTimeout: loop.settings.limits.writeStallTimeout,
       now: loop.now)
     guard !attachment.stream.pending.isEmpty, !attachment.session.game.waits else { return deadline }
-    return min(deadline, state.allowance.next(now: loop.now))
+    return min(deadline, state.ledger.allowance.next(now: loop.now))
   }
 
   /// After a turn: what it keeps, what it has left out, and what is due earlier than anything that was waited for.

@@ -13,7 +13,7 @@ extension GameSide {
   mutating func hear(_ state: inout ConversationState, on loop: Loop) throws(SessionEnd) {
     if state.mayReadOn(at: loop.now) {
       try state.readOn(now: loop.now)
-    } else if !state.isHeld, mayHaveInput {
+    } else if !state.voice.isHeld, mayHaveInput {
       leg?.kept?.willRead()
       try receive(&state, on: loop)
     } else {
@@ -24,7 +24,7 @@ extension GameSide {
 
   /// Whether there is more to hear at once.
   func hasMore(for state: borrowing ConversationState, at now: MonotonicTime) -> Bool {
-    state.isHeld ? state.mayReadOn(at: now) : mayHaveInput
+    state.voice.isHeld ? state.mayReadOn(at: now) : mayHaveInput
   }
 
   private mutating func receive(_ state: inout ConversationState, on loop: Loop) throws(SessionEnd) {
@@ -44,11 +44,11 @@ extension GameSide {
   /// Sends what the conversation has for the game, after what already waits, and tells it what the game has taken.
   mutating func say(_ state: inout ConversationState, now: MonotonicTime) throws(SessionEnd) {
     if kept != nil { return try sayNoting(&state, now: now) }
-    if !state.toGame.isEmpty {
-      if case .failed(let error)? = leg?.send(state.toGame.span) {
+    if !state.voice.toGame.isEmpty {
+      if case .failed(let error)? = leg?.send(state.voice.toGame.span) {
         throw .gameFailed(reason: PlayerStream.peerReason(error))
       }
-      bytesFromPlayer += UInt64(state.toGame.count)
+      bytesFromPlayer += UInt64(state.voice.toGame.count)
     } else if waits, case .failed(let error)? = leg?.resumeSending() {
       throw .gameFailed(reason: PlayerStream.peerReason(error))
     }
@@ -58,13 +58,13 @@ extension GameSide {
   /// The same, with a note before each call to the socket and after it: one that takes a part of a message leaves the rest to
   /// the next process, should this one not come to it.
   private mutating func sayNoting(_ state: inout ConversationState, now: MonotonicTime) throws(SessionEnd) {
-    if !state.toGame.isEmpty {
+    if !state.voice.toGame.isEmpty {
       noteChanges(state)
       if !waits { willSay(state) }
-      if case .failed(let error)? = leg?.sendOnce(state.toGame.span) {
+      if case .failed(let error)? = leg?.sendOnce(state.voice.toGame.span) {
         throw .gameFailed(reason: PlayerStream.peerReason(error))
       }
-      bytesFromPlayer += UInt64(state.toGame.count)
+      bytesFromPlayer += UInt64(state.voice.toGame.count)
     }
     state.said(stillQueued: queued, now: now)
     noteSaid(state)

@@ -29,13 +29,15 @@ extension DescriptorStoreClient {
 extension GameSide {
   /// Nil where it cannot go on as it is.
   fileprivate func snapshot(_ state: inout ConversationState) -> RestartSnapshot? {
-    state.noteQueued(upTo: state.toGame.count)
-    let incoming = state.incoming.snapshot
-    let waiting = queue + state.toGame
-    guard let telnet = state.telnet.snapshot, waiting.count == incoming.waiting else { return nil }
+    state.noteQueued(upTo: state.voice.toGame.count)
+    let incoming = state.ledger.incoming.snapshot
+    let waiting = queue + state.voice.toGame
+    guard let telnet = state.voice.telnet.snapshot, waiting.count == incoming.waiting else { return nil }
     return RestartSnapshot(
-      outgoing: state.outgoing.snapshot, incoming: incoming, again: state.outgoing.again.snapshot,
-      telnet: telnet, held: state.decoder.heldWord, unread: state.unread, text: state.text, toGame: waiting)
+      outgoing: state.ledger.outgoing.snapshot, incoming: incoming,
+      again: state.ledger.outgoing.again.snapshot,
+      telnet: telnet, held: state.voice.decoder.heldWord, unread: state.voice.unread, text: state.voice.text,
+      toGame: waiting)
   }
 
   private var queue: [UInt8] {

@@ -12,8 +12,8 @@ extension GameSide {
   @inline(__always)
   func progress(of state: borrowing ConversationState, bytesTaken: UInt64) -> KeptProgress {
     KeptProgress(
-      outgoing: state.outgoing, incoming: state.incoming, telnet: state.telnet,
-      held: state.decoder.heldWord, bytesFromGame: bytesFromGame, bytesFromPlayer: bytesFromPlayer,
+      outgoing: state.ledger.outgoing, incoming: state.ledger.incoming, telnet: state.voice.telnet,
+      held: state.voice.decoder.heldWord, bytesFromGame: bytesFromGame, bytesFromPlayer: bytesFromPlayer,
       bytesTaken: bytesTaken)
   }
 
@@ -24,11 +24,12 @@ extension GameSide {
     guard let kept else { return }
     if hasNews(state, kept) {
       kept.didRead(
-        progress(of: state, bytesTaken: kept.bytesTaken), isWhole: !state.isHeld, changes: state.changes,
+        progress(of: state, bytesTaken: kept.bytesTaken), isWhole: !state.voice.isHeld,
+        changes: state.changes,
         answers: answers(in: state)
       ) { $0.tell(of: state) }
     } else {
-      kept.didRead(progress(of: state, bytesTaken: kept.bytesTaken), isWhole: !state.isHeld)
+      kept.didRead(progress(of: state, bytesTaken: kept.bytesTaken), isWhole: !state.voice.isHeld)
     }
   }
 
@@ -46,24 +47,24 @@ extension GameSide {
 
   @inline(__always)
   private func hasNews(_ state: borrowing ConversationState, _ kept: PersistedLeg) -> Bool {
-    state.toGame.count > state.noted || state.changes != kept.changes
+    state.voice.toGame.count > state.voice.noted || state.changes != kept.changes
   }
 
   /// Of telnet's own, where nothing else is in front of it and the slot has room.
   private func answers(in state: borrowing ConversationState) -> [UInt8]? {
-    guard !waits, state.incoming.unhandled == 0, !state.toGame.isEmpty,
-      state.toGame.count <= KeptDescription.owedLimit
+    guard !waits, state.ledger.incoming.unhandled == 0, !state.voice.toGame.isEmpty,
+      state.voice.toGame.count <= KeptDescription.owedLimit
     else { return nil }
-    return state.toGame
+    return state.voice.toGame
   }
 
   /// All that waits is offered, or as much as one call takes; in messages, all that are not handled.
   @inline(__always)
   func willSay(_ state: borrowing ConversationState) {
     guard let kept, maySayMore || mayBegin && !waits else { return }
-    let offered = waits ? firstPiece : state.toGame.count
+    let offered = waits ? firstPiece : state.voice.toGame.count
     kept.willWrite(
-      unhandled: state.incoming.unhandled, offered: offered, waiting: waits ? queued : offered)
+      unhandled: state.ledger.incoming.unhandled, offered: offered, waiting: waits ? queued : offered)
   }
 
   @inline(__always)
@@ -108,7 +109,7 @@ extension GameSide {
   }
 
   private func rest(of state: borrowing ConversationState) -> UnsaidRest {
-    guard let torn = state.incoming.torn else { return .none }
+    guard let torn = state.ledger.incoming.torn else { return .none }
     if torn.bytes > KeptDescription.owedLimit {
       return UnsaidRest(isTorn: true)
     }

@@ -123,18 +123,21 @@ extension GameSide {
 extension KeptDescription {
   init(_ session: GameSession, _ state: borrowing ConversationState, leg: UInt64) {
     self.init(
-      ids: state.ids.map(\.digest), credential: KeptCredential(session.credential), number: session.number,
+      ids: state.ledger.ids.map(\.digest), credential: KeptCredential(session.credential),
+      number: session.number,
       startedAt: session.startedAt, changedAt: session.changedAt, source: session.source, leg: leg)
     tell(of: state)
   }
 
   /// What the conversation knows of it, whoever carries it.
   mutating func tell(of state: borrowing ConversationState) {
-    ids = state.ids.map(\.digest)
-    charset = state.telnet.charset.name == state.telnet.settings.charset.name ? [] : state.telnet.charset.name
-    earlySize = state.telnet.earlySize
-    client = state.telnet.client
-    doubt = state.doubt
+    ids = state.ledger.ids.map(\.digest)
+    charset =
+      state.voice.telnet.charset.name == state.voice.telnet.settings.charset.name
+      ? [] : state.voice.telnet.charset.name
+    earlySize = state.voice.telnet.earlySize
+    client = state.voice.telnet.client
+    doubt = state.ledger.doubt
   }
 }
 

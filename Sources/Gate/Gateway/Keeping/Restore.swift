@@ -139,11 +139,11 @@ struct Restore {
         telnet, OutgoingLedger(limit: limit, again: again, restoring: snapshot.outgoing, keepsAll: true),
         IncomingLedger(restoring: snapshot.incoming), charsets: shared.charsets, settings: settings,
         queuedForGame: snapshot.toGame.count, now: now)
-      state.keepsAllUntil = now + ConversationState.returnTime
-      state.decoder.restore(heldWord: snapshot.held)
-      state.text = snapshot.text
-      state.unread = snapshot.unread
-      if !snapshot.unread.isEmpty { state.unreadUntil = now }
+      state.ledger.keepsAllUntil = now + ConversationState.returnTime
+      state.voice.decoder.restore(heldWord: snapshot.held)
+      state.voice.text = snapshot.text
+      state.voice.unread = snapshot.unread
+      if !snapshot.unread.isEmpty { state.voice.unreadUntil = now }
     case .crashed(let recovery):
       guard let telnet = TelnetEngine(wanted, restoring: recovery.telnet) else {
         throw .unreadable(.unfit(.place))
@@ -152,10 +152,10 @@ struct Restore {
       state = ConversationState(
         telnet, recovery.outgoing(limit: limit, again: again), recovery.incoming, charsets: shared.charsets,
         settings: settings, queuedForGame: taken.waiting.count, now: now)
-      state.decoder.restore(heldWord: recovery.session.progress.held)
+      state.voice.decoder.restore(heldWord: recovery.session.progress.held)
     }
-    state.ids = description.ids.map { SessionIDHash(digest: $0) }
-    state.doubt = description.doubt
+    state.ledger.ids = description.ids.map { SessionIDHash(digest: $0) }
+    state.ledger.doubt = description.doubt
     if taken.wasAttached { state.detach(now: now) }
     return SessionConversation(continuing: state)
   }
@@ -202,7 +202,7 @@ extension Loop {
     settle(session)
     accountBuffers(of: session)
     if let conversation = session.game.conversation { describe(session, conversation) }
-    shared.log.sessionKept(session.name, doubt: session.game.conversation?.state.doubt ?? 0)
+    shared.log.sessionKept(session.name, doubt: session.game.conversation?.state.ledger.doubt ?? 0)
     continueLater(session)
   }
 }

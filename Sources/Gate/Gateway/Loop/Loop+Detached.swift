@@ -27,7 +27,7 @@ extension Loop {
     guard let conversation = session.game.conversation, conversation.isResumable, goesOn(session) else {
       return false
     }
-    if session.isOver { return conversation.state.hasUnacknowledged && (end?.leavesWord ?? true) }
+    if session.isOver { return conversation.state.ledger.hasUnacknowledged && (end?.leavesWord ?? true) }
     return end?.endsResumable != true
   }
 

@@ -43,11 +43,11 @@ extension Loop {
       let conversation = session.game.conversation, conversation.state.isKnown(by: takeover.id)
     else { return takeover.answer(.gone) }
     guard session.credential.isSame(as: takeover.credential),
-      conversation.state.outgoing.wasSent(takeover.received)
+      conversation.state.ledger.outgoing.wasSent(takeover.received)
     else {
       return takeover.answer(.unknown)
     }
-    guard takeover.order >= conversation.state.upgradeOrder else { return takeover.answer(.late) }
+    guard takeover.order >= conversation.state.ledger.upgradeOrder else { return takeover.answer(.late) }
     // From here on nothing more of the old connection's is read.
     if let connection = session.connection {
       changingHands = session
@@ -62,7 +62,7 @@ extension Loop {
       }
     }
     session.game.leave(poller)
-    let ids = conversation.state.ids
+    let ids = conversation.state.ledger.ids
     let handover = session.pack()
     release(session)
     // From here on all of it is the other loop's.
@@ -125,7 +125,7 @@ extension Loop {
         shared.register.detach(place, of: owner)
       }
     }
-    for id in session.game.conversation?.state.ids ?? [] {
+    for id in session.game.conversation?.state.ledger.ids ?? [] {
       shared.directory.place(id, at: place)
     }
     session.game.enter(poller, token: session.token)
@@ -134,7 +134,7 @@ extension Loop {
   }
 
   func forgetIDs(of session: GameSession) {
-    for id in session.game.conversation?.state.ids ?? [] { shared.directory.remove(id) }
+    for id in session.game.conversation?.state.ledger.ids ?? [] { shared.directory.remove(id) }
   }
 }
 

@@ -35,7 +35,8 @@ extension PlayerStream {
     if isReadingFromPlayer(client, game) { try readMessages(&client, &game, on: loop) }
     let hasMore = try exchange(&conversation.state, &client, &game, on: loop)
     if hasMore || isReadingFromPlayer(client, game) && hasInput(client) { return true }
-    return !pending.isEmpty && !game.waits && conversation.state.allowance.next(now: loop.now) <= loop.now
+    return !pending.isEmpty && !game.waits
+      && conversation.state.ledger.allowance.next(now: loop.now) <= loop.now
   }
 
   private mutating func begin(
@@ -43,7 +44,7 @@ extension PlayerStream {
   ) throws(ConnectionEnd) {
     state.tick(keepAlive: loop.settings.telnet.keepAlive, now: loop.now)
     // Where the first of them came too fast, it is not read again before its time.
-    if !pending.isEmpty, !game.waits, state.allowance.next(now: loop.now) <= loop.now {
+    if !pending.isEmpty, !game.waits, state.ledger.allowance.next(now: loop.now) <= loop.now {
       try handlePending(&state, on: loop)
     }
   }
@@ -106,7 +107,7 @@ extension PlayerStream {
     on loop: Loop
   ) -> Bool {
     if game.queued > 2 * queueBytes { return false }
-    return client.unsent.isEmpty && !state.outgoing.hasUnsent && state.mayHear
+    return client.unsent.isEmpty && !state.ledger.outgoing.hasUnsent && state.mayHear
   }
 
   private mutating func hear(
@@ -115,10 +116,10 @@ extension PlayerStream {
     guard game.leg != nil else { throw .gameFailed(reason: "the game's connection is lost") }
     guard game.hasMore(for: state, at: loop.now), mayHear(state, client, game, on: loop) else { return }
     let before = game.bytesFromGame
-    state.told = 0
+    state.voice.told = 0
     try game.hear(&state, on: loop)
     // What came compressed may have become much more.
-    taken += max(Int(game.bytesFromGame - before), state.told)
+    taken += max(Int(game.bytesFromGame - before), state.voice.told)
   }
 
   // MARK: 1. Whole messages

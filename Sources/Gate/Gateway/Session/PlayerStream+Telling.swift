@@ -25,13 +25,13 @@ extension PlayerStream {
   ) {
     guard client.unsent.isEmpty else { return }
     var message: [UInt8] = []
-    if let open = state.approvalsOpen.take() {
+    if let open = state.notices.approvalsOpen.take() {
       GateMessage.approvals(open: open, to: &message)
       loop.counters.messagesToPlayers.add()
       _ = client.tls.write(Self.textFrame(message).span)
     }
-    if state.isCodeWanted {
-      state.isCodeWanted = false
+    if state.notices.isCodeWanted {
+      state.notices.isCodeWanted = false
       message = []
       GateMessage.codeWanted(to: &message)
       loop.counters.messagesToPlayers.add()
@@ -50,10 +50,10 @@ extension PlayerStream {
     var gathered: [UInt8] = []
     var sent = 0
     var hasMore = false
-    while state.outgoing.hasUnsent, !hasMore {
-      if state.outgoing.isBetweenFrames, sent >= Self.tellBytes, !all {
+    while state.ledger.outgoing.hasUnsent, !hasMore {
+      if state.ledger.outgoing.isBetweenFrames, sent >= Self.tellBytes, !all {
         hasMore = true
-      } else if state.outgoing.isBetweenFrames, let gap = state.outgoing.takeGap() {
+      } else if state.ledger.outgoing.isBetweenFrames, let gap = state.ledger.outgoing.takeGap() {
         sent += gather(gap, of: state, into: &gathered, on: loop)
       } else if let deflate {
         sent += try tellDeflated(deflate, &state, &client, &game, behind: &gathered, on: loop)
@@ -64,7 +64,7 @@ extension PlayerStream {
     }
     try send(&gathered, to: &client)
     if !state.dialect.isResumable {
-      state.outgoing.acknowledge(state.outgoing.last)
+      state.ledger.outgoing.acknowledge(state.ledger.outgoing.last)
       state.noteFullness(now: loop.now)
     }
     return hasMore
@@ -93,15 +93,15 @@ extension PlayerStream {
   private func tellPiece(
     _ state: inout ConversationState, _ client: inout ClientLeg, behind gathered: inout [UInt8], on loop: Loop
   ) throws(ConnectionEnd) -> Int {
-    let frames = state.outgoing.unsentFrames
-    let first = state.outgoing.cursorNumber
+    let frames = state.ledger.outgoing.unsentFrames
+    let first = state.ledger.outgoing.cursorNumber
     if gathered.isEmpty {
       try encrypt(frames.span, to: &client)
     } else {
       gathered.append(copying: frames.span)
     }
-    state.outgoing.markSent(bytes: frames.count)
-    loop.counters.messagesToPlayers.add(state.outgoing.cursorNumber - first)
+    state.ledger.outgoing.markSent(bytes: frames.count)
+    loop.counters.messagesToPlayers.add(state.ledger.outgoing.cursorNumber - first)
     return frames.count
   }
 
@@ -110,10 +110,10 @@ extension PlayerStream {
     _ game: inout GameSide, behind gathered: inout [UInt8], on loop: Loop
   ) throws(ConnectionEnd) -> Int {
     var payload: [UInt8] = []
-    guard let type = state.outgoing.copyUnsentMessage(into: &payload) else {
+    guard let type = state.ledger.outgoing.copyUnsentMessage(into: &payload) else {
       fatalError("OutgoingLedger: something is unsent, and no message comes next")
     }
-    state.outgoing.markMessageSent()
+    state.ledger.outgoing.markMessageSent()
     if payload.count >= DeflateSession.leastMessageBytes {
       try send(&gathered, to: &client)
       try sendMessage(payload, opcode: type.opcode, &client, &game, on: loop)

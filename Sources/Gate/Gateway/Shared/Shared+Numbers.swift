@@ -15,7 +15,8 @@ extension Shared {
   /// What may be read now; counts are read when they are asked for.
   var numbers: Numbers {
     // Loops wait for the locks of both.
-    let (store, kept) = store.orders.ask { [store, storeClient] in (store.statistics, storeClient?.used ?? 0) }
+    let (store, kept) = store.orders.ask { [store, storeClient] in (store.statistics, storeClient?.used ?? 0)
+    }
     return Numbers(
       counters: counters, occupancy: occupancy, pending: pending, sessions: sessions, away: away,
       concluded: concluded, lingering: lingering, buffers: buffers, register: register, pool: pool,

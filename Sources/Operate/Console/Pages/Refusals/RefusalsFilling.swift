@@ -63,7 +63,7 @@ extension ConsolePages {
   ) throws(ConsoleFailure) -> [RefusalRow] {
     let store = sources.store
     let keys = Set(entries.compactMap(\.keyID))
-    let known = keys.isEmpty ? [] : errands.run { keys.filter { store.find($0) != nil } }
+    let known = keys.isEmpty ? [] : store.orders.ask { keys.filter { store.find($0) != nil } }
     var names: [DeviceID: String?] = [:]
     let ids = Array(Set(entries.compactMap(\.deviceID)))
     if sources.hasDevices, !ids.isEmpty {

@@ -200,7 +200,7 @@ import Testing
     if let conversation = found.game.conversation {
       found.game.noteRead(conversation.state)
       // It dies with what it was about to say.
-      conversation.state.toGame = []
+      conversation.state.voice.toGame = []
     }
     let next = try again(try harness.kill(), store, [("GAME_CHARSET", "ISO-8859-1")])
     for _ in 0..<3 { next.turn() }

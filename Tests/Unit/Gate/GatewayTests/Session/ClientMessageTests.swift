@@ -39,7 +39,7 @@ import Testing
 
   private var client: ClientDescription? {
     var found: ClientDescription?
-    harness.loop.sessions.forEach { found = $0.game.conversation?.state.telnet.client }
+    harness.loop.sessions.forEach { found = $0.game.conversation?.state.voice.telnet.client }
     return found
   }
 

@@ -225,7 +225,7 @@ import Time
     for _ in 0..<100 {
       harness.turn()
       var now = 0
-      harness.loop.sessions.forEach { now = $0.game.conversation?.state.outgoing.last ?? 0 }
+      harness.loop.sessions.forEach { now = $0.game.conversation?.state.ledger.outgoing.last ?? 0 }
       most = max(most, now - last)
       last = now
       app.hear()

@@ -28,7 +28,7 @@ import WebSocketWire
       // The state has as much as it may have.
       for number in 0..<32 {
         let data = Array("\"\(String(repeating: "s", count: 400))\"".utf8)
-        conversation.state.outgoing.note(.gmcp(package: Array("Char.\(number)".utf8), data: data))
+        conversation.state.ledger.outgoing.note(.gmcp(package: Array("Char.\(number)".utf8), data: data))
       }
       Self.sayTooMuch(Self.holes, to: conversation)
     }
@@ -38,8 +38,8 @@ import WebSocketWire
   private static func sayTooMuch(_ times: Int, to conversation: SessionConversation) {
     let large = [UInt8](repeating: 0x7A, count: 65_536)
     for _ in 0..<times {
-      conversation.state.outgoing.append(.binary, large.span)
-      conversation.state.outgoing.append(.binary, [0x78].span)
+      conversation.state.ledger.outgoing.append(.binary, large.span)
+      conversation.state.ledger.outgoing.append(.binary, [0x78].span)
     }
   }
 
