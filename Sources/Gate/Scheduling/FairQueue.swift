@@ -1,5 +1,5 @@
 /// Work waiting by address, served round robin, so that one address cannot keep the others waiting
-/// (docs/architecture.md, "Threads").
+/// (docs/architecture-threads.md, "Threads").
 package struct FairQueue<Address: Hashable & Sendable, Work: Sendable>: Sendable {
   private struct Lane: Sendable {
     var waiting: [Work] = []

@@ -1,5 +1,5 @@
 /// What of the kernel the gate makes use of where it is there, and what it loses where it is not (docs/security.md, "Least
-/// privilege"; docs/architecture.md, "Threads").
+/// privilege"; docs/architecture-threads.md, "Threads").
 internal import CLinux
 internal import Glibc
 internal import System

@@ -1,4 +1,4 @@
-/// Threads at low priority that verify attestations beside the loops (docs/architecture.md, "Threads": over a
+/// Threads at low priority that verify attestations beside the loops (docs/architecture-threads.md, "Threads": over a
 /// millisecond each).
 package import Addresses
 internal import Crypto

@@ -1,5 +1,5 @@
 /// What is still to happen until a revocation has come true: of a key, of a device with its keys, of what the registry ended by
-/// itself (docs/architecture.md, "Revocations"). Pure: it takes events, and returns what is to be done.
+/// itself (docs/architecture-threads.md, "Revocations"). Pure: it takes events, and returns what is to be done.
 ///
 /// 1. `ordered`: whoever orders it names what goes, the registry too, which has answered when that is complete. Each key is
 ///    refused from its mark in memory on, each device as soon as the door does not know it any more. Only after that sessions

@@ -1,7 +1,7 @@
 /// One event loop on one thread: its listeners, its epoll instance, its connections and their deadlines.
 ///
 /// A turn serves sessions first, then messages from other threads, then a bounded number of handshakes, requests and
-/// accepts, and looks in between whether a session has something (docs/architecture.md, "Fair turns"), so that newcomers
+/// accepts, and looks in between whether a session has something (docs/architecture-threads.md, "Fair turns"), so that newcomers
 /// wait for those who play and not the other way round.
 internal import Addresses
 internal import Admission

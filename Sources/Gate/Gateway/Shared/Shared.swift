@@ -1,5 +1,5 @@
 /// What all loops share: challenges, keys, rates, counts, the verifier, the game's whereabouts and the log
-/// (docs/architecture.md, "Locks").
+/// (docs/architecture-threads.md, "Locks").
 internal import Addresses
 internal import Admission
 internal import AppAttest

@@ -1,4 +1,4 @@
-/// Orders to a store from all threads but the loops': revocations, searches, numbers (docs/architecture.md, "Locks").
+/// Orders to a store from all threads but the loops': revocations, searches, numbers (docs/architecture-threads.md, "Locks").
 ///
 /// A thread of less priority than the loops may not take the store's lock. One thread of their priority takes it for whoever
 /// asks. It never waits for the disk, so an order is carried out at once also while the disk hangs.

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Admission
 
-/// docs/architecture.md, "Threads": a bounded pool beside the loops at lower priority, at most 2 running and 8 waiting
+/// docs/architecture-threads.md, "Threads": a bounded pool beside the loops at lower priority, at most 2 running and 8 waiting
 /// per address.
 @Suite struct RegistrationPoolTests {
   private struct State {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeyStore
 
-/// Loops wait for the store's lock, so whoever takes it has their priority (docs/architecture.md, "Locks").
+/// Loops wait for the store's lock, so whoever takes it has their priority (docs/architecture-threads.md, "Locks").
 @Suite struct PriorityTests {
   @Test func aThreadBehindTheLoopsMayNotTakeTheLock() async {
     await #expect(processExitsWith: .failure) {

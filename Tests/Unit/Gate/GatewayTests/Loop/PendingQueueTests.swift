@@ -2,7 +2,7 @@ import Testing
 
 @testable import Gateway
 
-/// docs/architecture.md, "Fair turns": per loop turn at most 2 handshake steps and a bounded number of requests,
+/// docs/architecture-threads.md, "Fair turns": per loop turn at most 2 handshake steps and a bounded number of requests,
 /// neither at the other's cost.
 @Suite struct PendingQueueTests {
   private typealias Queue = PendingQueue<String>

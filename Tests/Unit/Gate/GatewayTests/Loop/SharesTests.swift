@@ -1,4 +1,4 @@
-/// A peer's share of a turn, counted in ciphertext, and what comes of using it up (docs/architecture.md, "Fair turns").
+/// A peer's share of a turn, counted in ciphertext, and what comes of using it up (docs/architecture-threads.md, "Fair turns").
 import Addresses
 import Configuration
 import Glibc

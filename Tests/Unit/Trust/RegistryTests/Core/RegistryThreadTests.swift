@@ -1,4 +1,4 @@
-/// What the registry's thread is to the scheduler (docs/architecture.md, "Threads").
+/// What the registry's thread is to the scheduler (docs/architecture-threads.md, "Threads").
 import Kit
 import System
 import Testing
