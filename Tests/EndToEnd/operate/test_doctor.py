@@ -270,7 +270,7 @@ def test_a_server_like_a_gate(gate, doctor, serve):
     ("challenge", (200,), "problem", "stands in between"),
     ("upgrade", (426, "upgrade_required"), "problem", "speak HTTP/1.1 to the gate"),
     ("upgrade", (403, None), "problem", "pass upgrades and fields on"),
-    ("upgrade", (503, "overloaded"), "problem", "Troubleshooting"),
+    ("upgrade", (503, "overloaded"), "problem", "docs/errors.md"),
     ("healthz", (502, None), "problem", "stands in between"),
 ])  # fmt: skip
 def test_what_something_in_between_answers(gate, doctor, serve, what, answer, grade, mend):

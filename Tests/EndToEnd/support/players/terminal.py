@@ -71,5 +71,6 @@ class Terminal:
             self.process.kill()
             self.process.wait()
         os.close(self.slave)
-        os.close(self.master)
+        # Once nobody has the other end, the reader gets what was written, and then its end.
         self._reader.join(patience(LONG))
+        os.close(self.master)
