@@ -65,8 +65,8 @@ TEST_PACKAGES := curl gcc iproute2 openssl python3 python3-cbor2 python3-cryptog
   python3-jwcrypto python3-jwt python3-selenium python3-websockets sslscan zbar-tools chromium chromium-driver
 # Who judges the package and the manual pages, and shells that complete.
 TEST_PACKAGES += dpkg-dev fish lintian mandoc zsh
-# Peers for the tests of the proxies and of the metrics; their services are not left running.
-TEST_PEERS := haproxy prometheus
+# Peers for the tests of the proxies, of the metrics and of statements; their services are not left running.
+TEST_PEERS := haproxy postgresql prometheus
 
 ##@ First
 

@@ -132,7 +132,7 @@ def test_refusals_of_one_key_device_or_address(operator, window, town):
     assert "key_revoked" in row.text
 
 
-def test_a_phone_is_paired(operator, window, town):
+def test_a_phone_is_paired(operator, window, town, way):
     operator.follow("Devices")
     before = operator.steps
     operator.follow("Pair a phone…")
@@ -141,7 +141,7 @@ def test_a_phone_is_paired(operator, window, town):
     operator.press("Show the code")
     code = window.run("return document.querySelector('summary + code').textContent")
     assert window.every("svg[role=img]")
-    state = town.gate.folder / "greta.json"
+    state = town.gate.folder / f"greta, {way}.json"
     phone = town.household.scan(state, code, "--name", "Greta")
     digits = phone.line()
     operator.fill("Six digits", digits)
