@@ -1,10 +1,7 @@
 """How many steps an operator needs for what is done most: a step is a link that is followed or a form that is sent, without
 script by mouse and by keyboard alone."""
 
-import contextlib
-
 import pytest
-from browser import Keyboard, Mouse
 from clients import UPGRADE
 from consoles import OPERATOR
 from test_tasks import done
@@ -30,28 +27,15 @@ class Counted:
         self.hands.fill(name, text)
 
 
-@pytest.fixture(
-    params=[pytest.param("keyboard", marks=pytest.mark.long("each task a second time")), "without script"],
-    scope="module",
-)
-def way(request):
-    return request.param
-
-
 @pytest.fixture(scope="module")
 def town(way, build_town):
     return build_town(APPROVAL_OPERATORS=OPERATOR)
 
 
 @pytest.fixture
-def operator(way, window, town):
+def operator(hands):
     """On the overview; nothing is counted yet."""
-    with contextlib.ExitStack() as stack:
-        if way == "without script":
-            stack.enter_context(window.without_script())
-        hands = (Keyboard if way == "keyboard" else Mouse)(window)
-        town.console.sign_in(window, type(hands))
-        yield Counted(hands)
+    return Counted(hands)
 
 
 def test_what_waits_for_me(operator, window, town):

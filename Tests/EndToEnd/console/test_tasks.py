@@ -5,18 +5,9 @@ import json
 import re
 
 import pytest
-from browser import Keyboard, Mouse
 from consoles import OPERATOR
 from sessions import Lost
 from waiting import eventually
-
-
-@pytest.fixture(
-    params=[pytest.param("keyboard", marks=pytest.mark.long("each task a second time")), "without script"],
-    scope="module",
-)
-def way(request):
-    return request.param
 
 
 @pytest.fixture(scope="module")
@@ -26,14 +17,8 @@ def town(way, build_town):
 
 
 @pytest.fixture
-def operator(way, window, town):
-    """Hands, and a window that shows the overview."""
-    with contextlib.ExitStack() as stack:
-        if way == "without script":
-            stack.enter_context(window.without_script())
-        hands = (Keyboard if way == "keyboard" else Mouse)(window)
-        town.console.sign_in(window, type(hands))
-        yield hands
+def operator(hands):
+    return hands
 
 
 def done(window, sentence):
