@@ -1,9 +1,9 @@
 /// What is still to happen until a revocation has come true: of a key, of a device with its keys, of what the registry ended by
 /// itself (docs/architecture-threads.md, "Revocations"). Pure: it takes events, and returns what is to be done.
 ///
-/// 1. `ordered`: whoever orders it names what goes, the registry too, which has answered when that is complete. Each key is
-///    refused from its mark in memory on, each device as soon as the door does not know it any more. Only after that sessions
-///    are looked up in the register and told to end (`SessionRegister`).
+/// 1. `ordered`: the keys and devices that go are named, by the operator's call or the registry, until the call says that
+///    this is all. Each key is refused from its mark in memory on, each device as soon as the door does not know it any more.
+///    Only after that sessions are looked up in the register and told to end (`SessionRegister`).
 /// 2. `telling`: each loop says that it has done what it was told up to here, and those sessions have ended. What it hands to
 ///    another loop from then on is judged where it arrives.
 /// 3. `arriving`: each loop says so once more. What was on its way between two loops has arrived.
@@ -25,7 +25,7 @@ package struct Revocation: Sendable {
     case mark(Mark)
     /// Ask each loop to say when it has done what it was told so far.
     case tell(Round)
-    /// Whoever waits is told of the outcome.
+    /// The outcome is there for those who wait.
     case settle
   }
 
@@ -99,7 +99,7 @@ package struct Revocation: Sendable {
     return ending(sessions)
   }
 
-  /// Whoever comes in by something else than a key is refused from now on, and these sessions of his were told to end.
+  /// A player without a key is refused from now on, and these sessions of his were told to end.
   package mutating func ending(_ sessions: [SessionReference]) -> Action {
     guard state != .settled else { return .nothing }
     for session in sessions {

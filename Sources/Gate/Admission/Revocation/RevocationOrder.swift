@@ -1,4 +1,4 @@
-/// A revocation under way, told by all threads, and waited for by whoever has ordered it.
+/// A revocation under way: all threads report to it, and the thread that ordered it waits for it.
 package import Bytes
 internal import KeyStore
 internal import System

@@ -1,7 +1,7 @@
 /// Orders to a store from all threads but the loops': revocations, searches, numbers (docs/architecture-threads.md, "Locks").
 ///
-/// A thread of less priority than the loops may not take the store's lock. One thread of their priority takes it for whoever
-/// asks. It never waits for the disk, so an order is carried out at once also while the disk hangs.
+/// A thread of less priority than the loops may not take the store's lock. One thread of their priority takes it for
+/// them. It never waits for the disk, so an order is carried out at once also while the disk hangs.
 internal import Synchronization
 package import System
 internal import Time
@@ -18,8 +18,8 @@ package final class StoreOrders: Sendable {
 
   package init() {}
 
-  /// Its thread serves from then on; to be called once. Before that, and after `stop`, whoever gives an order carries it out
-  /// himself.
+  /// Its thread serves from then on; to be called once. Before that, and after `stop`, the caller's own thread carries an
+  /// order out.
   /// - Parameter look: done once a second beside the orders.
   package func begin(name: String = "store-orders", _ look: @escaping @Sendable () -> Void = {})
     throws(SystemError)
