@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from conftest import Evening
+from evenings import Evening
 from faults import AFTER_READ, BEFORE_READ
 from pki import now, pem
 from sessions import Refused

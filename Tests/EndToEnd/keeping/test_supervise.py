@@ -14,7 +14,7 @@ import threading
 import pytest
 
 from clients import Raw, head
-from conftest import Evening
+from evenings import Evening
 from gate import BINARY
 from serving_user import place_of_nobody, settings_of
 from supervised import IS_ROOT, Supervised, as_nobody, make_store

@@ -8,7 +8,7 @@ import pytest
 
 import real_systemd
 from clients import Raw, head
-from conftest import Evening
+from evenings import Evening
 from gate import BINARY
 from serving_user import place_of_nobody, settings_of
 from supervised import make_store

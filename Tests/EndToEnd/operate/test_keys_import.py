@@ -10,8 +10,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from backend import mud
-from conftest import APP_ID
-from device import b64
+from device import APP_ID, b64
 from waiting import eventually
 from websocket import connect, refusal, until_prompt
 

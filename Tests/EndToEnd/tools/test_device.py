@@ -10,10 +10,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from device import APPLE, AttestationAuthority, Device, sha256
+from device import APP_ID, APPLE, AttestationAuthority, Device, sha256
 
 VECTORS = pathlib.Path(__file__).resolve().parents[4] / "shared" / "vectors"
-APP_ID = "ABCDEF12K4.org.example.mudproxy"
 NONCE = bytes(range(32)).hex()
 
 

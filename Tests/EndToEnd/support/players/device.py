@@ -16,6 +16,9 @@ from cryptography.x509.oid import NameOID, ObjectIdentifier
 
 from pki import DAY, build, key_usage, now, pem
 
+# The app that every test but those of other apps is about.
+TEAM, BUNDLE = "ABCDEF12K4", "org.example.mudproxy"
+APP_ID = f"{TEAM}.{BUNDLE}"
 PRODUCTION = b"appattest" + bytes(7)
 DEVELOPMENT = b"appattestdevelop"
 APPLE = "1.2.840.113635.100."

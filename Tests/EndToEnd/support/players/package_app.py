@@ -5,10 +5,9 @@ import json
 import subprocess
 import threading
 
+from device import APP_ID
 from gate import BINARY, process_environment
 from waiting import eventually, patience
-
-APP_ID = "ABCDEF12K4.org.example.mudproxy"
 
 
 def authority(gates):
