@@ -12,6 +12,8 @@ final class Game: ObservableObject {
   @Published private(set) var state = GameState.connecting
   /// The game asks for a password.
   @Published private(set) var hidesInput = false
+  /// False while the gate is silent though it was asked.
+  @Published private(set) var answers = true
   @Published private(set) var vitals: [Vital] = []
   private var session: GameSession?
 
@@ -48,8 +50,9 @@ final class Game: ObservableObject {
     guard let session else { return }
     let application = UIApplication.shared
     let time = application.beginBackgroundTask()
+    let parting = session.enterBackground()
     Task {
-      await session.enterBackground()
+      await parting.value
       application.endBackgroundTask(time)
     }
   }
@@ -70,8 +73,10 @@ final class Game: ObservableObject {
     case .doubt: transcript.note("Your last line may not have arrived.")
     case .state(.attached(isResumed: false)):
       vitals = []
+      answers = true
       state = .attached(isResumed: false)
     case .state(let new): state = new
+    case .answering(let isOn): answers = isOn
     case .gmcp, .msdp, .mssp, .approvals, .codeWanted: break
     }
   }

@@ -1,5 +1,6 @@
 /// The one screen: what the game says, how its character is, and a line to type.
 import PortcullisClient
+import PortcullisProtocol
 import SwiftUI
 
 struct GameScreen: View {
@@ -14,6 +15,7 @@ struct GameScreen: View {
       TranscriptView(transcript: game.transcript)
       if !game.vitals.isEmpty { VitalsBar(vitals: game.vitals) }
       InputLine(prompt: game.transcript.open, isHidden: game.hidesInput) { game.send($0) }
+        .opacity(game.answers ? 1 : 0.4)
     }
     .task(id: stay) { await game.play() }
     .onChange(of: scenePhase) { phase in
@@ -34,15 +36,10 @@ struct Banner: View {
   var body: some View {
     switch state {
     case .attached: EmptyView()
-    case .connecting, .waiting:
-      HStack {
-        ProgressView()
-        Text("Connecting… Your character stays where it is.")
-      }
-      .font(.footnote)
-      .padding(8)
-      .frame(maxWidth: .infinity)
-      .background(Color.yellow.opacity(0.3))
+    case .connecting:
+      Waiting(text: "Connecting… Your character stays where it is.")
+    case .waiting(_, let why):
+      Waiting(text: words(for: why))
     case .ended(let end):
       HStack {
         Text(words(for: end))
@@ -55,15 +52,42 @@ struct Banner: View {
     }
   }
 
+  private func words(for failure: GameFailure) -> String {
+    switch failure.kind {
+    case .offline: return "No network. Your character stays where it is."
+    case .interference, .pinMismatch: return "This network has a login page, perhaps. Open the browser."
+    case .untrusted: return "This is not the game's server, or its certificate is old."
+    case .attestation, .keyBrake: return "Apple cannot confirm this app just now."
+    case .storage: return "Unlock the phone once."
+    default: return "Connecting… Your character stays where it is."
+    }
+  }
+
   private func words(for end: GameEnd) -> String {
     switch end {
-    case .byGate(reason: "game_closed"), .byApp: return "You have left the game."
-    case .byGate(reason: "revoked"): return "This device is no longer welcome."
+    case .byGate(.known(.gameClosed)), .byApp: return "You have left the game."
+    case .byGate(.known(.revoked)): return "This device is no longer welcome."
     case .takenOver: return "You play somewhere else now."
     case .left: return "Your character waits for you."
-    case .refused(_, let code): return "The gate does not let you in (\(code))."
+    case .failed(let failure):
+      return "The gate does not let you in (\(failure.code?.rawValue ?? "\(failure.kind)"))."
     default: return "The game is over for now."
     }
+  }
+}
+
+struct Waiting: View {
+  let text: String
+
+  var body: some View {
+    HStack {
+      ProgressView()
+      Text(text)
+    }
+    .font(.footnote)
+    .padding(8)
+    .frame(maxWidth: .infinity)
+    .background(Color.yellow.opacity(0.3))
   }
 }
 

@@ -14,8 +14,10 @@ package enum GateClientError: Error, Equatable, Sendable, CustomStringConvertibl
   /// Settings of TLS that OpenSSL does not take: a file that is no certificate, say.
   case tlsSettings(String)
   case handshake(String)
-  /// The server's certificate: not vouched for, for another name, or not the pinned one.
+  /// The server's certificate: not vouched for, or for another name.
   case untrusted(String)
+  /// The server's certificate, or its key, is not the pinned one.
+  case notPinned(String)
   /// The server closed before its answer was whole.
   case closed
   case malformedResponse(String)
@@ -35,7 +37,7 @@ package enum GateClientError: Error, Equatable, Sendable, CustomStringConvertibl
     case .timedOut(let during): "timed out during \(during)"
     case .tlsSettings(let reason): "TLS settings: \(reason)"
     case .handshake(let reason): "TLS handshake failed: \(reason)"
-    case .untrusted(let reason): "the server is not trusted: \(reason)"
+    case .untrusted(let reason), .notPinned(let reason): "the server is not trusted: \(reason)"
     case .closed: "the server closed the connection"
     case .malformedResponse(let reason): "not a proper HTTP response: \(reason)"
     case .refused(let response): "refused with \(response.status)\(response.errorCode.map { " \($0)" } ?? "")"

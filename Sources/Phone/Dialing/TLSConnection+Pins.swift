@@ -10,12 +10,12 @@ extension TLSConnection {
     case .pin(let expected):
       let actual = try certificateDigest()
       guard actual.equalsInConstantTime(expected) else {
-        throw .untrusted("its certificate has the fingerprint \(actual.hex), not the pinned one")
+        throw .notPinned("its certificate has the fingerprint \(actual.hex), not the pinned one")
       }
     case .publicKeys(let expected):
       let actual = try publicKeyDigest()
       guard expected.contains(where: actual.equalsInConstantTime) else {
-        throw .untrusted("its key has the SHA-256 \(actual.hex), not a pinned one")
+        throw .notPinned("its key has the SHA-256 \(actual.hex), not a pinned one")
       }
     }
   }

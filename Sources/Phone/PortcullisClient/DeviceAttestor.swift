@@ -1,9 +1,13 @@
-/// The seam between a session and what vouches for the device: App Attest on Apple's platforms.
+/// The seam between a key and what vouches for the device: App Attest on Apple's platforms.
 
 /// Makes keys that cannot leave the device, has them attested, and signs with them. `AppAttestor` does it by DeviceCheck.
 ///
-/// Each call gets the challenge's 32 bytes: what App Attest calls the client data hash is SHA-256 of them.
+/// Each call with a challenge gets its 32 bytes: what App Attest calls the client data hash is SHA-256 of them. A call that
+/// fails throws `DeviceCheckFailure`, and interprets nothing: what to do about it is the package's matter.
 public protocol DeviceAttestor: Sendable {
+  /// Whether there is anything that vouches for the device. Where it is false, nothing else is called.
+  var isSupported: Bool { get }
+
   /// Makes a key.
   /// - Returns: its identifier: base64 of 32 bytes.
   func makeKey() async throws -> String
@@ -23,14 +27,19 @@ public protocol DeviceAttestor: Sendable {
   func assert(_ keyID: String, challenge: [UInt8]) async throws -> [UInt8]
 }
 
-/// Why an attestor has nothing to give. Any other error that it throws counts as `failed`.
-public enum AttestationError: Error, Equatable, Sendable {
-  /// The key is gone, as after the app was installed anew or the phone was replaced: another one is made.
-  case keyLost
-  /// Apple's service cannot be reached just now: the same key is tried again later.
-  case unavailable
-  /// There is no App Attest here: no attempt will succeed.
-  case unsupported
-  /// Something else went wrong: tried again later; a key that was to be attested is given up.
-  case failed(String)
+/// What App Attest answers instead (`DCError`). Any other error that an attestor throws counts as code 0.
+public struct DeviceCheckFailure: Error, Equatable, Sendable {
+  /// The raw value of `DCError.Code`: 0 `unknownSystemFailure`, 1 `featureUnsupported`, 2 `invalidInput`, 3 `invalidKey`,
+  /// 4 `serverUnavailable`.
+  public let code: Int
+  /// In words, for a log.
+  public let detail: String
+
+  /// - Parameters:
+  ///   - code: the raw value of `DCError.Code`.
+  ///   - detail: in words.
+  public init(code: Int, detail: String = "") {
+    self.code = code
+    self.detail = detail
+  }
 }

@@ -1,8 +1,12 @@
 /// A session's time: seconds from functions, since iOS 15 has no clocks of Swift's own.
 #if canImport(Darwin)
   internal import Darwin
-#else
+#elseif canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Android)
+  internal import Android
 #endif
 
 /// What a session measures time by. Tests put their own in its place.
@@ -11,27 +15,36 @@ public struct GameClock: Sendable {
   public var now: @Sendable () -> Double
   /// Returns after so many seconds; sooner, by throwing, when its task is cancelled.
   public var sleep: @Sendable (Double) async throws -> Void
+  /// Unix time in seconds, as the person at the device has set it.
+  public var wall: @Sendable () -> Double
 
   /// - Parameters:
   ///   - now: seconds since some moment.
   ///   - sleep: returns after so many seconds.
+  ///   - wall: Unix time in seconds; nil: the system's.
   public init(
-    now: @escaping @Sendable () -> Double, sleep: @escaping @Sendable (Double) async throws -> Void
+    now: @escaping @Sendable () -> Double, sleep: @escaping @Sendable (Double) async throws -> Void,
+    wall: (@Sendable () -> Double)? = nil
   ) {
     self.now = now
     self.sleep = sleep
+    self.wall = wall ?? { Self.seconds(CLOCK_REALTIME) }
+  }
+
+  private static func seconds(_ clock: clockid_t) -> Double {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
   /// The system's.
   public static let system = GameClock(
     now: {
-      var time = timespec()
       #if canImport(Darwin)
-        clock_gettime(CLOCK_MONOTONIC, &time)
+        seconds(CLOCK_MONOTONIC)
       #else
-        clock_gettime(CLOCK_BOOTTIME, &time)
+        seconds(CLOCK_BOOTTIME)
       #endif
-      return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     },
     sleep: { seconds in
       // A day at most: what is waited for longer is looked at again.

@@ -1,4 +1,10 @@
 /// What a session tells the app: the game's text and data, and how the session stands (docs/sessions.md).
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+public import PortcullisProtocol
 
 /// Something that has happened in a session, in the order in which it did.
 public enum GameEvent: Equatable, Sendable {
@@ -28,6 +34,9 @@ public enum GameEvent: Equatable, Sendable {
   /// The gate died while so many inputs were on their way to the game. They will not be sent again, and the game may not
   /// have got them.
   case doubt(Int)
+  /// Whether the gate still answers: false when it has been silent for some seconds though it was asked, and what is typed
+  /// may take a while; true with the next thing that comes.
+  case answering(Bool)
   /// The session stands otherwise than before.
   case state(GameState)
 }
@@ -38,18 +47,17 @@ public enum GameState: Equatable, Sendable {
   case connecting
   /// The app plays. `isResumed`: in the session of before; else this is a new one, and the game asks who the player is.
   case attached(isResumed: Bool)
-  /// There is no connection. The next attempt is made at `until`, in seconds on the session's clock, `GameSession.now`;
-  /// infinity where `enterForeground()` is waited for.
-  case waiting(until: Double)
+  /// There is no connection, and why. The next attempt is made at `until`; `Date.distantFuture`: when something happens, such
+  /// as `enterForeground()`, another network, or `GameSession.retry()`.
+  case waiting(until: Date, why: GameFailure)
   /// The session is over; this is the last event.
   case ended(GameEnd)
 }
 
 /// Why a session is over for the app.
 public enum GameEnd: Equatable, Sendable {
-  /// The gate has said so. `reason` is its word: `game_closed` where the game has closed the connection; the others are in
-  /// docs/sessions.md, and new ones may come.
-  case byGate(reason: String)
+  /// The gate has said so.
+  case byGate(GateWord)
   /// A Close that ends a session came without that word; its code (RFC 6455 §7.4).
   case closed(code: UInt16)
   /// The session goes on over another connection, of the same key or certificate.
@@ -58,19 +66,24 @@ public enum GameEnd: Equatable, Sendable {
   case left
   /// `close()`.
   case byApp
-  /// The gate does not let the app in, and asking again would not help. `code` is that of `Portcullis-Error`
-  /// (docs/app.md lists them), empty where something in between has answered.
-  case refused(status: Int, code: String)
-  /// The first attempt failed and was not to be repeated, or failed in a way that no other one would mend.
-  case failed
+  /// The first attempt failed and was not to be repeated, or an attempt failed in a way that no other one would mend.
+  case failed(GameFailure)
   /// The session's time was over before there was a way back (`GameOptions.givesUpWithSession`).
   case gaveUp
   /// The session could not be resumed, and no other one was wanted (`GameOptions.beginsAnew`).
   case gone
-  /// The gate does not speak `portcullis.v1` here.
-  case unsupported
-  /// What the gate sent breaks the protocol; the rule that it breaks.
-  case violation(String)
+}
+
+/// The gate's word for why the stay in the game is over (docs/sessions.md).
+public enum GateWord: Equatable, Sendable {
+  /// One that this version knows, such as `gameClosed`.
+  case known(EndedReason)
+  /// One of later times.
+  case other(String)
+
+  package init(_ word: String) {
+    self = EndedReason(rawValue: word).map(Self.known) ?? .other(word)
+  }
 }
 
 /// Why something is not taken to be sent.

@@ -9,7 +9,8 @@
 /// messages both ways, and sends again what the gate has not taken.
 ///
 /// ```swift
-/// let session = GameSession(gate: gate, client: client, transport: transport, attestor: attestor, storage: storage)
+/// let key = AppKey(gate: gate, transport: transport, attestor: attestor, storage: storage)
+/// let session = GameSession(gate: gate, client: client, transport: transport, key: key, storage: storage)
 /// for await event in session.events { show(event) }
 /// ```
 ///
@@ -22,21 +23,25 @@ public actor GameSession {
   /// - Parameters:
   ///   - gate: such as `https://play.example.com:8443`, or with `wss`; a path is that of the upgrade.
   ///   - client: what the game is told of the app.
+  ///   - name: of this session among those that the app has at this gate: each remembers its own.
   ///   - transport: how the gate is reached.
-  ///   - attestor: what vouches for the device; nil where the transport does, by a client certificate.
-  ///   - storage: where the key's identifier and the session are remembered between starts of the app.
+  ///   - key: what vouches for the app, one for all sessions of the process; nil where the transport does, by a client
+  ///     certificate.
+  ///   - storage: where the session is remembered between starts of the app.
   ///   - options: how hard it tries, and what it keeps.
   ///   - clock: what it measures time by.
   public init(
-    gate: URL, client: ClientDescription, transport: any GateTransport, attestor: (any DeviceAttestor)?,
-    storage: any SessionStorage, options: GameOptions = GameOptions(), clock: GameClock = .system
+    gate: URL, client: ClientDescription, name: String = "main", transport: any GateTransport, key: AppKey?,
+    storage: any GameStorage, options: GameOptions = GameOptions(), clock: GameClock = .system
   ) {
-    let memory = SessionMemory(storage, gate: SavedSession.authority(of: gate))
-    let admission = GateAdmission(
-      gate, transport: transport, attestor: attestor, memory: memory, registers: options.registers)
+    let memory = SessionMemory(
+      storage, gate: GateAddress.authority(of: gate), name: name, log: GameLog(options.log))
+    let admission = GateAdmission(gate, transport: transport, key: key, compression: options.compression)
     let machine = SessionMachine(
       policy: options, client: client, seed: .random(in: .min ... .max))
-    owner = SessionOwner(machine, clock: clock, admission: admission, memory: memory)
+    owner = SessionOwner(
+      machine, clock: clock, admission: admission, memory: memory,
+      name: SessionName(name, among: key?.names ?? SessionNames()), pathChanges: transport.pathChanges)
   }
 
   deinit { owner.drop() }
@@ -46,8 +51,11 @@ public actor GameSession {
   /// For one consumer.
   public nonisolated var events: GameEvents { GameEvents(session: self) }
 
-  /// In seconds; what `GameState.waiting(until:)` is measured by.
-  public nonisolated var now: Double { owner.clock.now() }
+  /// False while the gate is silent though it was asked: `GameEvent.answering` says when that changes.
+  public nonisolated var isAnswering: Bool { owner.look { $0.isAnswering } }
+
+  /// Seconds that the last question took to the gate and back; nil: none has come back yet.
+  public nonisolated var roundTrip: Double? { owner.look { $0.roundTrip } }
 
   // MARK: What the player does
 
@@ -98,13 +106,20 @@ public actor GameSession {
     owner.change { machine, now in machine.networkChanged(now: now) }
   }
 
+  /// The player does not want to wait: tries now, unless the gate has said when to come.
+  public nonisolated func retry() {
+    owner.change { machine, now in machine.retry(now: now) }
+  }
+
   /// The app is in the background, and may be stopped. What was handled is acknowledged and saved, and the connection ends;
-  /// the session waits in the gate, and nobody tries to come back before `enterForeground()`.
-  ///
-  /// Returns when there is no connection any more, after at most 15 seconds: so long the system should be asked for.
-  public func enterBackground() async {
+  /// the session waits in the gate, and nobody tries to come back before `enterForeground()`. Calls of both take effect in
+  /// their order.
+  /// - Returns: a task that ends when there is no connection any more, after at most 15 seconds: so long the system should be
+  ///   asked for.
+  @discardableResult
+  public nonisolated func enterBackground() -> Task<Void, Never> {
     startParting()
-    await owner.wait(for: .rest)
+    return Task { [owner] in await owner.wait(for: .rest) }
   }
 
   /// The app is back in the foreground: comes back into the session at once.

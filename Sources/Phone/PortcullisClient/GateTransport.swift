@@ -31,6 +31,18 @@ public struct GateRequest: Equatable, Sendable {
   public let fields: [GateField]
   /// Nil with `GET`.
   public let body: [UInt8]?
+  /// Seconds within which the whole answer must have come; else the transport fails with `timeout`.
+  public let timeLimit: Double
+
+  package init(
+    url: URL, method: String, fields: [GateField] = [], body: [UInt8]? = nil, timeLimit: Double = 30
+  ) {
+    self.url = url
+    self.method = method
+    self.fields = fields
+    self.body = body
+    self.timeLimit = timeLimit
+  }
 }
 
 /// The gate's answer to a `GateRequest`, whatever its status.
@@ -41,6 +53,8 @@ public struct GateAnswer: Equatable, Sendable {
   public let code: String?
   /// The value of `Retry-After` in seconds; nil where there was none.
   public let retryAfter: Double?
+  /// The value of `Portcullis-Trace`; nil where there was none.
+  public let trace: String?
   /// Whole, without any encoding.
   public let body: [UInt8]
 
@@ -48,11 +62,13 @@ public struct GateAnswer: Equatable, Sendable {
   ///   - status: of HTTP.
   ///   - code: the value of `Portcullis-Error`.
   ///   - retryAfter: the value of `Retry-After`, in seconds.
+  ///   - trace: the value of `Portcullis-Trace`.
   ///   - body: the whole body.
-  public init(status: Int, code: String?, retryAfter: Double?, body: [UInt8]) {
+  public init(status: Int, code: String?, retryAfter: Double?, trace: String? = nil, body: [UInt8]) {
     self.status = status
     self.code = code
     self.retryAfter = retryAfter
+    self.trace = trace
     self.body = body
   }
 }
@@ -69,23 +85,31 @@ public struct GateUpgrade: Equatable, Sendable {
 
 /// Why a transport has nothing to give. Any other error that it throws counts as `unreachable`.
 public enum GateTransportError: Error, Equatable, Sendable {
-  /// An answer other than 101 to an upgrade: its status, the value of `Portcullis-Error`, and that of `Retry-After` in
-  /// seconds. Nil where there were none.
-  case refused(status: Int, code: String?, retryAfter: Double?)
-  /// There is no network, no answer, or no end of one: another attempt may have more luck.
-  case unreachable(String)
-  /// No other attempt would mend it.
-  case unusable(String)
+  /// An answer other than 101 to an upgrade: its status, the value of `Portcullis-Error`, that of `Retry-After` in seconds,
+  /// and that of `Portcullis-Trace`. Nil where there were none.
+  case refused(status: Int, code: String?, retryAfter: Double?, trace: String? = nil)
+  /// There is no answer: `offline`, `unreachable`, `timeout`, `untrusted`, `pinMismatch`, `interference` or `unusable`, and
+  /// why, in words.
+  case failed(GameFailure.Kind, String)
 }
 
 /// How a session reaches its gate. On Apple's platforms `URLSessionTransport` does it.
 public protocol GateTransport: Sendable {
-  /// Sends one request and reads its answer, at most 64 KiB of it, within a time of the transport's own.
+  /// Sends one request and reads its answer, at most 64 KiB of it, within the request's time.
   func request(_ request: GateRequest) async throws -> GateAnswer
 
   /// Opens a WebSocket within a time of the transport's own. It must not follow redirections.
   /// - Throws: `GateTransportError.refused` for any answer but 101.
   func connect(_ upgrade: GateUpgrade) async throws -> any GateConnection
+
+  /// Something each time that the network has become another one, for as long as it is asked; nil where the transport
+  /// does not know: the app then calls `GameSession.pathChanged()`.
+  var pathChanges: AsyncStream<Void>? { get }
+}
+
+extension GateTransport {
+  /// None are known.
+  public var pathChanges: AsyncStream<Void>? { nil }
 }
 
 /// A message of a WebSocket (RFC 6455 §5.6).

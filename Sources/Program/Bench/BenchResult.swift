@@ -80,7 +80,7 @@ extension GateClientError {
     case .timedOut: "timed_out"
     case .tlsSettings: "tls_settings"
     case .handshake: "handshake_failed"
-    case .untrusted: "untrusted"
+    case .untrusted, .notPinned: "untrusted"
     case .closed: "closed_by_server"
     case .malformedResponse: "malformed_response"
     case .protocolViolation: "protocol_violation"

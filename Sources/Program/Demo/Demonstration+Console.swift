@@ -84,8 +84,7 @@ private final class Visitor {
     runner = try SessionRunner(
       gate,
       options: GameOptions(
-        triesFirstAgain: false, beginsAnew: false, registers: false, givesUpWithSession: true,
-        inputPatience: nil),
+        triesFirstAgain: false, beginsAnew: false, givesUpWithSession: true, inputPatience: nil),
       client: ClientDescription(name: "Portcullis-Demo"))
     runner.begin()
   }

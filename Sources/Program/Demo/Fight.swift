@@ -15,8 +15,7 @@ final class Fight {
     runner = try SessionRunner(
       gate,
       options: GameOptions(
-        triesFirstAgain: false, beginsAnew: false, registers: false, givesUpWithSession: true,
-        inputPatience: nil),
+        triesFirstAgain: false, beginsAnew: false, givesUpWithSession: true, inputPatience: nil),
       client: ClientDescription(name: "Portcullis-Demo"))
   }
 
@@ -58,7 +57,7 @@ final class Fight {
         connections += 1
         wasResumed = wasResumed || isResumed
       case .state, .prompt, .echo, .gmcp, .msdp, .mssp, .approvals, .codeWanted, .gap,
-        .inputDropped, .doubt:
+        .inputDropped, .doubt, .answering:
         break
       }
     }

@@ -26,11 +26,12 @@ struct EnclaveAttestor: DeviceAttestor {
   let path: String
   /// Nil: the file's key is the only one there will be.
   let making: KeyMaking?
-  let failure: LastFailure
+
+  var isSupported: Bool { true }
 
   func makeKey() async throws -> String {
-    guard let making else { throw AttestationError.unsupported }
-    return try noting { () throws(DeviceError) in
+    guard let making else { throw Self.unsupported }
+    return try answering { () throws(DeviceError) in
       // The one that is there is not the gate's any more.
       do throws(SystemError) { try WholeFile.remove(path) } catch { throw .file(error) }
       return try SoftwareEnclave.generate(appID: making.appID, environment: making.environment, keptIn: path)
@@ -39,8 +40,8 @@ struct EnclaveAttestor: DeviceAttestor {
   }
 
   func attest(_ keyID: String, challenge: [UInt8]) async throws -> [UInt8] {
-    guard let making else { throw AttestationError.unsupported }
-    return try noting { () throws(DeviceError) in
+    guard let making else { throw Self.unsupported }
+    return try answering { () throws(DeviceError) in
       try enclave(keyID).attest(
         clientDataHash: SHA256.hash(challenge.span), by: .load(from: making.authority),
         now: SystemClock().wall())
@@ -48,7 +49,7 @@ struct EnclaveAttestor: DeviceAttestor {
   }
 
   func assert(_ keyID: String, challenge: [UInt8]) async throws -> [UInt8] {
-    try noting { () throws(DeviceError) in
+    try answering { () throws(DeviceError) in
       try enclave(keyID).assert(clientDataHash: SHA256.hash(challenge.span))
     }
   }
@@ -61,13 +62,14 @@ struct EnclaveAttestor: DeviceAttestor {
     return enclave
   }
 
-  private func noting<Value>(_ body: () throws(DeviceError) -> Value) throws -> Value {
+  private static let unsupported = DeviceCheckFailure(code: 1, detail: "this program makes no key here")
+
+  /// As App Attest would: a file that is not there is a key that is not there, where another one may be made.
+  private func answering<Value>(_ body: () throws(DeviceError) -> Value) throws -> Value {
     do throws(DeviceError) {
       return try body()
     } catch {
-      failure.note(.device(error))
-      // A file that is not there is a key that is not there, where another one may be made.
-      throw making == nil ? AttestationError.unsupported : AttestationError.keyLost
+      throw DeviceCheckFailure(code: making == nil ? 1 : 3, detail: error.description)
     }
   }
 }

@@ -34,6 +34,10 @@ enum EventLine {
     case .codeWanted: writer.value("codeWanted")
     case .gap(let messages): write("gap", messages, to: &writer)
     case .inputDropped(let count): write("inputDropped", count, to: &writer)
+    case .answering(let isOn):
+      writer.value("answering")
+      writer.name("on")
+      writer.value(isOn)
     case .doubt(let count): write("doubt", count, to: &writer)
     case .state(let state): write(state, to: &writer)
     }
@@ -46,7 +50,7 @@ enum EventLine {
       writer.value("attached")
       writer.name("resumed")
       writer.value(isResumed)
-    case .waiting: writer.value("waiting")
+    case .waiting(_, let why): write("waiting", "why", "\(why.kind)", to: &writer)
     case .ended(let end): write("ended", "end", "\(end)", to: &writer)
     }
   }

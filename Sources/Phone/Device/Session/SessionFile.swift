@@ -1,71 +1,53 @@
-/// What a session of the app's package remembers on Linux: a JSON file of mode 0600, written whole or not at all.
+/// What the app's package remembers on Linux: a JSON file of mode 0600 with a member for each entry, written whole or not at
+/// all.
 internal import Bytes
 internal import Dialing
 internal import JSON
 internal import PortcullisClient
 internal import System
 
-struct SessionFile: SessionStorage {
-  let path: String
+actor SessionFile: GameStorage {
+  private let path: String
 
-  func load() async throws -> SavedSession? {
-    guard WholeFile.exists(path) else { return nil }
-    let bytes = try WholeFile.read(path)
-    guard let object = (try? JSONValue(parsing: bytes.span, depthLimit: 2))?.object,
-      let gate = object["gate"]?.string
-    else { return nil }
-    let counts = ["received", "handled"].map { object[$0]?.integer.flatMap { Int(exactly: $0) } ?? -1 }
-    guard counts.allSatisfy({ $0 >= 0 }) else { return nil }
-    return SavedSession(
-      gate: gate, keyID: object["keyId"]?.string, sessionID: object["session"]?.string, received: counts[0],
-      handled: counts[1])
+  init(path: String) {
+    self.path = path
   }
 
-  func save(_ session: SavedSession) async throws {
+  func load(_ entry: GameEntry) async throws -> [UInt8]? {
+    try entries().first { $0.name == entry.name }.map { Array($0.text.utf8) }
+  }
+
+  func save(_ bytes: [UInt8]?, as entry: GameEntry) async throws {
+    // What cannot be read is replaced: it holds nothing that anybody could use.
+    var entries = ((try? entries()) ?? []).filter { $0.name != entry.name }
+    if let bytes { entries.append((entry.name, String(decoding: bytes, as: UTF8.self))) }
     var writer = JSONWriter()
     writer.beginObject()
-    writer.name("gate")
-    writer.value(session.gate)
-    if let keyID = session.keyID {
-      writer.name("keyId")
-      writer.value(keyID)
+    for (name, text) in entries {
+      writer.name(name)
+      writer.value(text)
     }
-    if let sessionID = session.sessionID {
-      writer.name("session")
-      writer.value(sessionID)
-    }
-    writer.name("received")
-    writer.value(session.received)
-    writer.name("handled")
-    writer.value(session.handled)
     writer.endObject()
     try WholeFile.write(writer.bytes + [UInt8(ascii: "\n")], to: path, mode: 0o600, overwriting: true)
   }
+
+  private func entries() throws -> [(name: String, text: String)] {
+    guard WholeFile.exists(path) else { return [] }
+    let bytes = try WholeFile.read(path)
+    guard let object = (try? JSONValue(parsing: bytes.span, depthLimit: 2))?.object else {
+      throw GameStorageError.broken("\(path) is no JSON object")
+    }
+    return object.members.compactMap { member in member.value.string.map { (member.name, $0) } }
+  }
 }
 
-/// Any storage beside a software enclave: the key is the enclave's, whatever was saved.
-struct EnclaveStorage: SessionStorage {
-  let storage: any SessionStorage
-  let gate: String
-  let enclavePath: String
-  let failure: LastFailure
+/// The key that a software enclave has and the gate knows already, whatever is saved elsewhere.
+struct EnclaveKeyStorage: GameStorage {
+  let keyID: String
 
-  func load() async throws -> SavedSession? {
-    // A file that holds something else holds no session.
-    var saved = SavedSession(gate: gate)
-    do {
-      if let found = try await storage.load(), found.gate == gate { saved = found }
-    } catch SessionStorageError.locked {
-      throw SessionStorageError.locked
-    } catch {}
-    do throws(DeviceError) {
-      saved.keyID = try SoftwareEnclave.load(from: enclavePath).keyIdentifier.base64
-    } catch {
-      failure.note(.device(error))
-      saved.keyID = nil
-    }
-    return saved
+  func load(_ entry: GameEntry) async throws -> [UInt8]? {
+    AppKeyRecord(key: AppKeyRecord.Key(id: keyID, stage: .registered)).bytes
   }
 
-  func save(_ session: SavedSession) async throws { try await storage.save(session) }
+  func save(_ bytes: [UInt8]?, as entry: GameEntry) async throws {}
 }

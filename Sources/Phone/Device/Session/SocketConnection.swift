@@ -26,12 +26,10 @@ final class SocketConnection: GateConnection {
   let subprotocol: String?
   private let bell: Bell
   private let jobs = Monitor(Jobs())
-  private let failure: LastFailure
 
   /// - Parameter client: used by the thread alone from here on.
-  init(_ client: WebSocketClient, noting failure: LastFailure) throws(SystemError) {
+  init(_ client: WebSocketClient) throws(SystemError) {
     subprotocol = client.subprotocol
-    self.failure = failure
     bell = try Bell()
     let socket = Socket(client: client)
     let thread = try Thread(name: "session") { [self] in serve(socket.client) }
@@ -64,7 +62,7 @@ final class SocketConnection: GateConnection {
   }
 
   func abandon() {
-    finish(.failure(.unreachable("abandoned")))
+    finish(.failure(.failed(.unreachable, "abandoned")))
   }
 
   private func wait(_ add: (inout Jobs, CheckedContinuation<Void, any Error>) -> Void) async throws {
@@ -77,7 +75,7 @@ final class SocketConnection: GateConnection {
     }
   }
 
-  private static let over = GateTransportError.unreachable("the connection is over")
+  private static let over = GateTransportError.failed(.unreachable, "the connection is over")
 
   /// Whoever waits hears of it at once; the thread when it looks next.
   private func finish(_ end: Result<GateArrival, GateTransportError>) {
@@ -112,8 +110,7 @@ final class SocketConnection: GateConnection {
         }
       }
     } catch {
-      failure.note(error)
-      finish(.failure(.unreachable(error.description)))
+      finish(.failure(GateTransportError(error)))
     }
   }
 

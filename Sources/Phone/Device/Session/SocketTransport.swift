@@ -1,21 +1,11 @@
 /// How a session of the app's package reaches its gate on Linux: this client's own TLS and WebSocket, which block, on
 /// threads of their own.
-package import Dialing
+internal import Dialing
 internal import FoundationEssentials
+internal import Glibc
 internal import PortcullisClient
 internal import PortcullisProtocol
 internal import System
-
-/// Why the last attempt came to nothing, in more words than a session needs.
-package final class LastFailure: Sendable {
-  private let error = Monitor<GateClientError?>(nil)
-
-  package var value: GateClientError? { error.withLock { error, _ in error } }
-
-  func note(_ failure: GateClientError) {
-    error.withLock { error, _ in error = failure }
-  }
-}
 
 final class SocketTransport: GateTransport {
   /// Requests of one attempt go over one connection. Attempts never overlap, and so one thread at a time has it.
@@ -24,26 +14,25 @@ final class SocketTransport: GateTransport {
   }
 
   private let gate: SessionGate
-  private let failure: LastFailure
   private let idle = Monitor(Idle())
 
-  init(_ gate: SessionGate, noting failure: LastFailure) {
+  init(_ gate: SessionGate) {
     self.gate = gate
-    self.failure = failure
   }
 
   func request(_ request: GateRequest) async throws -> GateAnswer {
     let response = try await blocking { () throws(GateClientError) in
       let client = try self.takeClient()
+      let query = request.url.query.map { "?\($0)" } ?? ""
       let response = try client.send(
-        method: request.method, path: request.url.path,
+        method: request.method, path: request.url.path + query,
         fields: request.fields.map { GateResponse.Field($0.name, $0.value) }, body: request.body)
       self.idle.withLock { idle, _ in idle.client = client }
       return response
     }
-    if response.status != 200 { failure.note(.refused(response)) }
     return GateAnswer(
-      status: response.status, code: response.errorCode, retryAfter: response.retryAfter, body: response.body)
+      status: response.status, code: response.errorCode, retryAfter: response.retryAfter,
+      trace: response[HeaderName.trace], body: response.body)
   }
 
   func connect(_ upgrade: GateUpgrade) async throws -> any GateConnection {
@@ -58,10 +47,9 @@ final class SocketTransport: GateTransport {
           fields: fields, subprotocols: [upgrade.subprotocol], offersDeflate: true))
     }
     do {
-      return try SocketConnection(socket.socket, noting: failure)
+      return try SocketConnection(socket.socket)
     } catch {
-      failure.note(.broken(error))
-      throw GateTransportError.unreachable(error.description)
+      throw GateTransportError.failed(.unreachable, error.description)
     }
   }
 
@@ -95,23 +83,36 @@ final class SocketTransport: GateTransport {
         }
       }
     } catch let error as GateClientError {
-      failure.note(error)
       throw GateTransportError(error)
     }
   }
 }
 
 extension GateTransportError {
-  fileprivate init(_ error: GateClientError) {
-    self =
-      switch error {
-      case .refused(let response):
-        .refused(status: response.status, code: response.errorCode, retryAfter: response.retryAfter)
-      case .unresolved, .unreachable, .broken, .timedOut, .handshake, .closed, .malformedResponse:
-        .unreachable(error.description)
-      case .invalidURL, .invalidField, .tlsSettings, .untrusted, .protocolViolation, .device:
-        .unusable(error.description)
-      }
+  init(_ error: GateClientError) {
+    if case .refused(let response) = error {
+      self = .refused(
+        status: response.status, code: response.errorCode, retryAfter: response.retryAfter,
+        trace: response[HeaderName.trace])
+    } else {
+      self = .failed(error.kind, error.description)
+    }
+  }
+}
+
+extension GateClientError {
+  fileprivate var kind: GameFailure.Kind {
+    switch self {
+    case .unreachable(let error) where [ENETUNREACH, ENETDOWN].contains(error.number): .offline
+    case .unresolved, .unreachable, .broken, .closed: .unreachable
+    case .timedOut: .timeout
+    case .handshake, .untrusted: .untrusted
+    case .notPinned: .pinMismatch
+    case .malformedResponse, .refused: .interference
+    case .protocolViolation: .protocolViolation
+    case .device: .attestation
+    case .invalidURL, .invalidField, .tlsSettings: .unusable
+    }
   }
 }
 

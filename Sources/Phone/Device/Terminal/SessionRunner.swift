@@ -13,7 +13,6 @@ package final class SessionRunner {
   }
 
   private let session: GameSession
-  private let lastFailure: LastFailure
   private let bell: Bell
   private let inbox = Monitor(Inbox())
   private var feeder: Task<Void, Never>?
@@ -27,11 +26,9 @@ package final class SessionRunner {
     _ gate: SessionGate, options: GameOptions, client: ClientDescription, remembering path: String? = nil,
     making: KeyMaking? = nil
   ) throws(GateClientError) {
-    let failure = LastFailure()
-    lastFailure = failure
     do { bell = try Bell() } catch { throw .broken(error) }
     session = try gate.session(
-      client: client, options: options, remembering: path, making: making, noting: failure)
+      client: client, options: options, remembering: path, making: making)
   }
 
   deinit {
@@ -42,7 +39,7 @@ package final class SessionRunner {
   // MARK: What its owner does
 
   /// Why the last attempt came to nothing.
-  package var failure: GateClientError? { lastFailure.value }
+  package private(set) var failure: GameFailure?
   package var isAttached: Bool { session.isAttached }
   package var hasRoom: Bool { session.hasRoom }
   package var maxMessage: Int { session.maxMessage }
@@ -82,7 +79,11 @@ package final class SessionRunner {
       defer { inbox.event = nil }
       return inbox.event
     }
-    if case .state(.ended(let end)) = event { self.end = end }
+    switch event {
+    case .state(.waiting(_, let why)): failure = why
+    case .state(.ended(let end)): self.end = end
+    default: break
+    }
     return event.map { [$0] } ?? []
   }
 

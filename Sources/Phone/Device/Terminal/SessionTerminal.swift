@@ -202,6 +202,7 @@ package final class SessionTerminal {
         tell(
           messages.map { "\($0) message(s) of the game are missing" } ?? "something of the game is missing")
       case .inputDropped(let count): tell("\(count) message(s) waited too long and were not sent")
+      case .answering(let isOn): tell(isOn ? "the gate answers again" : "the gate does not answer")
       case .doubt(let count): tell("\(count) message(s) may not have reached the game")
       case .state(let state): tell(state)
       }

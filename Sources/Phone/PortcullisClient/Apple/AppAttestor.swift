@@ -5,10 +5,10 @@
   internal import Foundation
 
   /// Keys in the Secure Enclave, attested by Apple (DeviceCheck, `DCAppAttestService`). The app's target needs the
-  /// capability "App Attest".
+  /// capability "App Attest". What fails is handed over as it came: `KeyMachine` decides.
   public struct AppAttestor: DeviceAttestor {
     /// False in the simulator and on Macs.
-    public static var isSupported: Bool { DCAppAttestService.shared.isSupported }
+    public var isSupported: Bool { DCAppAttestService.shared.isSupported }
 
     /// Asks nothing of the device yet.
     public init() {}
@@ -33,16 +33,12 @@
     private func asking<Result>(
       _ ask: (DCAppAttestService) async throws -> Result
     ) async throws -> Result {
-      guard Self.isSupported else { throw AttestationError.unsupported }
       do {
         return try await ask(.shared)
       } catch let error as DCError {
-        switch error.code {
-        case .invalidKey: throw AttestationError.keyLost
-        case .serverUnavailable: throw AttestationError.unavailable
-        case .featureUnsupported: throw AttestationError.unsupported
-        default: throw AttestationError.failed("DCError \(error.code.rawValue)")
-        }
+        throw DeviceCheckFailure(code: error.code.rawValue)
+      } catch {
+        throw DeviceCheckFailure(code: 0, detail: "\(error)")
       }
     }
   }

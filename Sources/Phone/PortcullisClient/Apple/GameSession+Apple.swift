@@ -1,7 +1,25 @@
 /// A session with what an iPhone has.
 #if canImport(DeviceCheck)
   public import Foundation
-  internal import Network
+
+  extension AppKey {
+    /// The key of this process at a gate: the same one for all sessions and the device, as long as one of them has it.
+    /// - Parameters:
+    ///   - gate: such as `https://play.example.com:8443`.
+    ///   - transport: how the gate is reached where there is no such key yet.
+    ///   - log: gets a line for each step where there is no such key yet.
+    public static func of(
+      _ gate: URL, transport: any GateTransport = URLSessionTransport(),
+      log: (@Sendable (GameLogLine) -> Void)? = nil
+    ) -> AppKey {
+      table.key(of: GateAddress.authority(of: gate)) {
+        AppKey(
+          gate: gate, transport: transport, attestor: AppAttestor(), storage: KeychainStorage(), log: log)
+      }
+    }
+
+    private static let table = KeyTable()
+  }
 
   extension GameSession {
     /// A session over URLSession, vouched for by App Attest, remembered in the Keychain. It hears by itself of changes of
@@ -9,43 +27,20 @@
     /// - Parameters:
     ///   - gate: such as `https://play.example.com:8443`.
     ///   - client: what the game is told of the app.
+    ///   - name: of this session among those that the app has at this gate: each remembers its own.
     ///   - certificate: what vouches for the app in the simulator, where there is no App Attest.
+    ///   - trust: which certificates of the gate's are taken.
     ///   - options: how hard it tries, and what it keeps.
     public init(
-      gate: URL, client: ClientDescription, certificate: ClientCertificate? = nil,
-      options: GameOptions = GameOptions()
+      gate: URL, client: ClientDescription, name: String = "main", certificate: ClientCertificate? = nil,
+      trust: GateTrust = .system, options: GameOptions = GameOptions()
     ) {
-      let hasAttestor = AppAttestor.isSupported || certificate == nil
+      let transport = URLSessionTransport(certificate: certificate, trust: trust)
+      let hasKey = AppAttestor().isSupported || certificate == nil
       self.init(
-        gate: gate, client: client, transport: URLSessionTransport(certificate: certificate),
-        attestor: hasAttestor ? AppAttestor() : nil, storage: KeychainStorage(), options: options)
-      PathWatch.begin(for: self)
-    }
-  }
-
-  /// Tells a session of each change of the network, for as long as it lives.
-  private final class PathWatch: @unchecked Sendable {
-    // Touched on the main queue alone, once `begin` has returned.
-    private let monitor = NWPathMonitor()
-    private weak var session: GameSession?
-    private var last: NWPath?
-
-    static func begin(for session: GameSession) {
-      let watch = PathWatch()
-      watch.session = session
-      // The monitor holds it, until the session is gone.
-      watch.monitor.pathUpdateHandler = { watch.see($0) }
-      watch.monitor.start(queue: .main)
-    }
-
-    private func see(_ path: NWPath) {
-      guard let session else {
-        monitor.pathUpdateHandler = nil
-        return monitor.cancel()
-      }
-      // The first one is the network that there is.
-      if last != nil, path != last, path.status == .satisfied { session.pathChanged() }
-      last = path
+        gate: gate, client: client, name: name, transport: transport,
+        key: hasKey ? AppKey.of(gate, transport: transport, log: options.log) : nil,
+        storage: KeychainStorage(), options: options)
     }
   }
 #endif

@@ -3,40 +3,92 @@
   public import Foundation
   internal import Security
 
-  /// One entry of the Keychain: to be read since the first unlock after a start of the phone, and on this phone alone, so
+  /// Entries of the Keychain: to be read since the first unlock after a start of the phone, and on this phone alone, so
   /// that no backup takes a session to another one.
-  public struct KeychainStorage: SessionStorage {
-    private let entry: [String: any Sendable]
+  public struct KeychainStorage: GameStorage {
+    /// Asks nothing of the Keychain yet.
+    public init() {}
 
-    /// - Parameter name: one for each session that an app has at a time.
-    public init(name: String = "session") {
-      entry = [
+    /// What was saved last. Before the first unlock after a start of the phone it throws `GameStorageError.locked`.
+    public func load(_ entry: GameEntry) throws -> [UInt8]? {
+      if let bytes = try Self.bytes(of: entry.name) { return bytes }
+      guard try EarlierEntry.split(for: entry.gate) else { return nil }
+      return try Self.bytes(of: entry.name)
+    }
+
+    /// Keeps it in place of what was there.
+    public func save(_ bytes: [UInt8]?, as entry: GameEntry) throws {
+      try Self.save(bytes, as: entry.name)
+    }
+
+    static func item(_ name: String) -> [String: any Sendable] {
+      [
         kSecClass as String: kSecClassGenericPassword as String, kSecAttrService as String: "portcullis",
         kSecAttrAccount as String: name, kSecUseDataProtectionKeychain as String: true,
       ]
     }
 
-    /// What was saved last. Before the first unlock after a start of the phone it throws `SessionStorageError.locked`.
-    public func load() throws -> SavedSession? {
+    static func bytes(of name: String) throws -> [UInt8]? {
       var found: CFTypeRef?
-      let query = entry.merging([kSecReturnData as String: true]) { $1 }
+      let query = item(name).merging([kSecReturnData as String: true]) { $1 }
       let status = SecItemCopyMatching(query as CFDictionary, &found)
       if status == errSecItemNotFound { return nil }
       let isLocked = [errSecInteractionNotAllowed, errSecNotAvailable].contains(status)
-      if isLocked { throw SessionStorageError.locked }
+      if isLocked { throw GameStorageError.locked }
       guard status == errSecSuccess, let data = found as? Data else { throw KeychainError(status: status) }
-      return try JSONDecoder().decode(SavedSession.self, from: data)
+      return [UInt8](data)
     }
 
-    /// Keeps it in place of what was there.
-    public func save(_ session: SavedSession) throws {
+    static func save(_ bytes: [UInt8]?, as name: String) throws {
+      let item = item(name)
+      guard let bytes else {
+        let status = SecItemDelete(item as CFDictionary)
+        guard status == errSecSuccess || status == errSecItemNotFound else {
+          throw KeychainError(status: status)
+        }
+        return
+      }
       let data: [String: any Sendable] = [
-        kSecValueData as String: try JSONEncoder().encode(session),
+        kSecValueData as String: Data(bytes),
         kSecAttrAccessible as String: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly as String,
       ]
-      var status = SecItemUpdate(entry as CFDictionary, data as CFDictionary)
-      if status == errSecItemNotFound { status = SecItemAdd(entry.merging(data) { $1 } as CFDictionary, nil) }
+      var status = SecItemUpdate(item as CFDictionary, data as CFDictionary)
+      if status == errSecItemNotFound { status = SecItemAdd(item.merging(data) { $1 } as CFDictionary, nil) }
       guard status == errSecSuccess else { throw KeychainError(status: status) }
+    }
+  }
+
+  /// The one entry "session" of before, which held the key and the session of one gate.
+  private enum EarlierEntry {
+    private struct Saved: Decodable {
+      var gate: String
+      var keyID: String?
+      var sessionID: String?
+      var received: Int
+      var handled: Int
+    }
+
+    /// Writes both parts of it before it goes.
+    /// - Returns: whether there was one, for this gate.
+    static func split(for gate: String) throws -> Bool {
+      guard let bytes = try KeychainStorage.bytes(of: "session"),
+        let saved = try? JSONDecoder().decode(Saved.self, from: Data(bytes)), saved.gate == gate
+      else { return false }
+      if let keyID = saved.keyID {
+        let record = AppKeyRecord(key: AppKeyRecord.Key(id: keyID, stage: .registered))
+        try begin(GameEntry(.key, gate: gate), with: record.bytes)
+      }
+      if let id = saved.sessionID {
+        let session = RememberedSession(id: id, received: saved.received, handled: saved.handled)
+        try begin(GameEntry(.session("main"), gate: gate), with: session.bytes)
+      }
+      try KeychainStorage.save(nil, as: "session")
+      return true
+    }
+
+    /// What an interrupted split has written, and what has become of it since, stays.
+    private static func begin(_ entry: GameEntry, with bytes: [UInt8]) throws {
+      if try KeychainStorage.bytes(of: entry.name) == nil { try KeychainStorage.save(bytes, as: entry.name) }
     }
   }
 

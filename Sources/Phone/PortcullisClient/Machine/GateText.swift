@@ -12,6 +12,8 @@ struct SessionGreeting: Equatable {
   var maxMessage: Int
   var echo: Bool
   var doubt: Int
+  /// What stands in place of a challenge when this session is resumed: 64 hexadecimal digits.
+  var next: String?
 }
 
 struct GateText: Equatable {
@@ -81,7 +83,8 @@ extension SessionGreeting {
     }
     self.init(
       id: remembered.id, isResumed: true, received: remembered.handled, resumeFor: 86_400,
-      maxMessage: SessionLimit.messageBytes, echo: false, doubt: 0)
+      maxMessage: SessionLimit.messageBytes, echo: false, doubt: 0,
+      next: remembered.next.flatMap { Self.isNonce($0) ? $0 : nil })
   }
 
   fileprivate init?(_ object: JSONText) {
@@ -96,7 +99,10 @@ extension SessionGreeting {
     maxMessage = object.count(MemberName.maxMessage) ?? SessionLimit.messageBytes
     echo = object.boolean(MemberName.echo) ?? false
     doubt = object.count(MemberName.doubt) ?? 0
+    next = object.string(MemberName.next).flatMap { Self.isNonce($0) ? $0 : nil }
   }
+
+  private static func isNonce(_ text: String) -> Bool { TextEncoding.bytes(ofHex: text)?.count == 32 }
 
   /// 22 characters of base64url: nothing else may go into a header.
   private static func isIdentifier(_ text: String) -> Bool {

@@ -5,7 +5,7 @@ struct Retries {
   enum Verdict: Equatable {
     case atOnce
     /// With another key.
-    case register
+    case renewKey
     /// Seconds from now.
     case after(Double)
     case never
@@ -13,7 +13,6 @@ struct Retries {
 
   private var failures = 0
   private var hasUsedSecondTry = false
-  private var hasUsedNewKey = false
   private var random: SplitMix64
 
   init(seed: UInt64) {
@@ -24,23 +23,43 @@ struct Retries {
   mutating func succeed() {
     failures = 0
     hasUsedSecondTry = false
-    hasUsedNewKey = false
   }
 
   /// A random part of a pause that doubles, so that those who were lost together do not come back together.
   mutating func pause() -> Double {
-    let longest = min(SessionLimit.longestPause, SessionLimit.firstPause * Double(1 << min(failures, 10)))
-    failures += 1
-    return random.fraction() * longest
+    random.fraction() * doubled(SessionLimit.firstPause, SessionLimit.longestPause)
   }
 
-  /// - Parameter code: of `Portcullis-Error`; nil if something in between has answered.
-  mutating func judge(status: Int, code: String?, retryAfter: Double?, registers: Bool) -> Verdict {
-    guard let code else { return later(retryAfter) }
-    switch RefusalCode(rawValue: code) {
+  /// How long to wait after a failure of this kind; infinity: until something happens.
+  mutating func pause(after kind: GameFailure.Kind) -> Double {
+    switch kind {
+    case .offline: SessionLimit.offlinePause
+    case .untrusted:
+      (0.8 + 0.2 * random.fraction())
+        * doubled(SessionLimit.untrustedPause, SessionLimit.longestUntrustedPause)
+    case .interference:
+      (0.8 + 0.2 * random.fraction())
+        * doubled(SessionLimit.interferencePause, SessionLimit.longestInterferencePause)
+    case .pinMismatch: .infinity
+    default: pause()
+    }
+  }
+
+  private mutating func doubled(_ first: Double, _ longest: Double) -> Double {
+    defer { failures += 1 }
+    return min(longest, first * Double(1 << min(failures, 10)))
+  }
+
+  mutating func judge(_ refusal: GateRefusal) -> Verdict {
+    let retryAfter = refusal.retryAfter
+    guard refusal.code != nil else {
+      let pause = pause(after: .interference)
+      return .after(max(retryAfter ?? 0, pause))
+    }
+    switch refusal.known {
     case .nonceInvalid: return secondTry() ?? later(retryAfter)
-    case .keyUnknown: return newKey(registers) ?? .never
-    case .assertionRejected: return secondTry() ?? newKey(registers) ?? .never
+    case .keyUnknown: return .renewKey
+    case .assertionRejected: return secondTry() ?? .renewKey
     case .superseded, .rateLimited, .overloaded, .shuttingDown, .backendUnavailable, .storeUnavailable,
       .requestTimeout, .internalError, .tooManyOpen, .subjectLocked,
       .quotaExceeded:
@@ -55,7 +74,7 @@ struct Retries {
       .keyKnown, .idempotencyConflict, .leaseExhausted, .leaseEnded, .pairingRejected, .clientOutdated:
       return .never
     // A code of later times.
-    case nil: return status == 429 || status >= 500 ? later(retryAfter) : .never
+    case nil: return refusal.status == 429 || refusal.status >= 500 ? later(retryAfter) : .never
     }
   }
 
@@ -69,25 +88,5 @@ struct Retries {
     if hasUsedSecondTry { return nil }
     hasUsedSecondTry = true
     return .atOnce
-  }
-
-  mutating func newKey(_ registers: Bool) -> Verdict? {
-    if hasUsedNewKey || !registers { return nil }
-    hasUsedNewKey = true
-    return .register
-  }
-}
-
-/// Chance that can be repeated, for spreading attempts and not for secrets (Steele, Lea and Flood, 2014).
-private struct SplitMix64 {
-  var state: UInt64
-
-  /// From 0 to 1.
-  mutating func fraction() -> Double {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-    return Double((value ^ value >> 31) >> 11) / Double(1 << 53)
   }
 }

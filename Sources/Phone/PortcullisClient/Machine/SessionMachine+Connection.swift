@@ -9,7 +9,8 @@ extension SessionMachine {
   package mutating func cannotRecall(now: Double) {
     guard hasNotBegun else { return }
     let until = isAway ? .infinity : now + SessionLimit.lockedPause
-    if phase == .idle { act(.tell(.state(.waiting(until: until)))) }
+    why = GameFailure(.storage, detail: "what is remembered is locked")
+    if phase == .idle { act(.tellWaiting(until: until, why: why)) }
     phase = .recalling(until: until)
   }
 
@@ -22,7 +23,7 @@ extension SessionMachine {
     guard hasNotBegun else { return }
     heardAt = now
     if greeting != nil { lostAt = now }
-    if isAway { wait(until: .infinity) } else { connect() }
+    if isAway { wait(until: .infinity, why) } else { connect() }
   }
 
   /// The network is another one, or is back: no reason to wait, and reason to ask whether the gate still hears us.
@@ -30,14 +31,23 @@ extension SessionMachine {
     switch phase {
     case .waiting:
       guard !isAway else { return }
-      if let notBefore, now < notBefore { wait(until: notBefore) } else { connect() }
+      if let notBefore, now < notBefore { wait(until: notBefore, why) } else { hurry() }
     case .attached:
-      guard pingedAt == nil else { return }
-      pingedAt = now
-      act(.ping)
+      if pingedAt == nil { ping(now: now) }
     case .connecting: isPathNew = true
     case .idle, .recalling, .opening, .closing, .parting, .ended: break
     }
+  }
+
+  /// The player does not want to wait any longer: as if the network had changed.
+  package mutating func retry(now: Double) {
+    if case .recalling = phase { return recall() }
+    if phase != .attached { networkChanged(now: now) }
+  }
+
+  private mutating func hurry() {
+    isHurried = true
+    connect()
   }
 
   // MARK: Background
@@ -47,7 +57,7 @@ extension SessionMachine {
     isAway = true
     switch phase {
     case .attached: part(now: now)
-    case .waiting: wait(until: .infinity)
+    case .waiting: wait(until: .infinity, why)
     case .recalling: phase = .recalling(until: .infinity)
     // What is under way goes on to the greeting: only then is there something to come back to.
     case .idle, .connecting, .opening, .closing, .parting, .ended: break
@@ -85,7 +95,8 @@ extension SessionMachine {
       fields.append(GateField(HeaderName.client, field))
       hasSaidClient = true
     }
-    act(.connect(SessionRequest(fields: fields)))
+    act(.connect(SessionRequest(fields: fields, nonce: greeting?.next, isHurried: isHurried)))
+    isHurried = false
   }
 
   /// The gate has answered 101.
@@ -95,80 +106,86 @@ extension SessionMachine {
     if case .closing(_, let end) = phase { return close(code: 1000, now: now, end) }
     guard phase == .connecting else { return }
     guard subprotocol == SessionRequest.subprotocol else {
-      return close(code: 1000, now: now, .unsupported)
+      act(.abandon)
+      return failed(
+        GameFailure(.interference, detail: "the answer does not choose \(SessionRequest.subprotocol)"),
+        now: now)
     }
     saidCode = nil
     pingedAt = nil
+    spokeAt = nil
+    isAnswering = true
     heardAt = now
     phase = .opening(until: now + SessionLimit.openingPatience)
   }
 
-  package mutating func registered() {
+  /// The key that the gate does not take is given up.
+  package mutating func renewed() {
     guard phase == .connecting else { return }
     requestConnection()
   }
 
   /// The gate, or something in between, has answered otherwise.
-  /// - Parameters:
-  ///   - code: of `Portcullis-Error`.
-  ///   - retryAfter: in seconds.
-  package mutating func refused(status: Int, code: String?, retryAfter: Double?, now: Double) {
+  package mutating func refused(_ refusal: GateRefusal, now: Double) {
     if case .closing(_, let end) = phase { return finish(end) }
     guard phase == .connecting else { return }
-    let end = GameEnd.refused(status: status, code: code ?? "")
-    let retryAfter = retryAfter.flatMap {
-      $0.isFinite ? min(max(0, $0), SessionLimit.longestNamedPause) : nil
+    // Whatever became of the session, it is not resumed by what was given for it: a challenge is fetched.
+    if refusal.known == .nonceInvalid, greeting?.next != nil {
+      greeting?.next = nil
+      return requestConnection()
     }
-    switch retries.judge(status: status, code: code, retryAfter: retryAfter, registers: policy.registers) {
+    switch retries.judge(refusal) {
     case .atOnce: requestConnection()
-    case .register: act(.register)
+    case .renewKey: act(.renewKey(refusal.failure))
     case .after(let pause):
-      notBefore = retryAfter.map { now + $0 }
-      wait(pause, orEnd: end, now: now)
-    case .never: finish(end)
+      notBefore = refusal.retryAfter.map { now + $0 }
+      wait(pause, after: refusal.failure, now: now)
+    case .never: finish(.failed(refusal.failure))
     }
-  }
-
-  /// There is no key any more where it was made.
-  package mutating func keyLost() {
-    if case .closing(_, let end) = phase { return finish(end) }
-    guard phase == .connecting else { return }
-    if retries.newKey(policy.registers) == .register { act(.register) } else { finish(.failed) }
   }
 
   /// There was no answer at all.
-  package mutating func failed(now: Double) {
+  package mutating func failed(_ failure: GameFailure, now: Double) {
     if case .closing(_, let end) = phase { return finish(end) }
     guard phase == .connecting else { return }
     notBefore = nil
     if isPathNew, !isAway, greeting != nil || policy.triesFirstAgain {
-      connect()
+      hurry()
     } else {
-      wait(retries.pause(), orEnd: .failed, now: now)
+      wait(retries.pause(after: failure.kind), after: failure, now: now)
     }
   }
 
-  /// The attempt has failed in a way that no other one would mend.
-  package mutating func giveUp() {
+  /// The key is not to be asked before that moment; nil: a pause as after a lost connection.
+  package mutating func waits(until: Double?, _ failure: GameFailure, now: Double) {
     if case .closing(_, let end) = phase { return finish(end) }
-    if phase == .connecting { finish(.failed) }
+    guard phase == .connecting else { return }
+    notBefore = nil
+    wait(until.map { max(0, $0 - now) } ?? retries.pause(), after: failure, now: now)
   }
 
-  private mutating func wait(_ pause: Double, orEnd end: GameEnd, now: Double) {
+  /// The attempt has failed in a way that no other one would mend, or none may be made.
+  package mutating func giveUp(_ failure: GameFailure) {
+    if case .closing(_, let end) = phase { return finish(end) }
+    if phase == .connecting || hasNotBegun { finish(.failed(failure)) }
+  }
+
+  private mutating func wait(_ pause: Double, after failure: GameFailure, now: Double) {
     let until = now + pause
     guard let greeting else {
-      if policy.triesFirstAgain { return wait(until: until) }
-      return finish(end)
+      if policy.triesFirstAgain { return wait(until: until, failure) }
+      return finish(.failed(failure))
     }
     let isTooLate = until > (lostAt ?? now) + Double(greeting.resumeFor)
     if policy.givesUpWithSession, isTooLate { return finish(.gaveUp) }
-    wait(until: until)
+    wait(until: until, failure)
   }
 
-  private mutating func wait(until time: Double) {
+  private mutating func wait(until time: Double, _ failure: GameFailure) {
     let until = isAway ? .infinity : time
+    why = failure
     phase = .waiting(until: until)
-    act(.tell(.state(.waiting(until: until))))
+    act(.tellWaiting(until: until, why: failure))
   }
 
   // MARK: The end of a connection
@@ -180,26 +197,31 @@ extension SessionMachine {
     case .idle, .recalling, .connecting, .waiting, .ended: break
     case .closing(_, let end):
       // Whether the gate had everything before the connection broke, only another one can tell.
-      if code == 1006, isFinishing, !input.isEmpty, end == .byApp { return lose(now: now) }
+      if code == 1006, isFinishing, !input.isEmpty, end == .byApp { return lose(Self.lost(code), now: now) }
       finish(end)
     case .parting:
       // The gate's Close answers ours; only its own word says more.
       if saidCode == ClosingReason.takenOver.closeCode { return finish(.takenOver) }
       lostAt = lostAt ?? now
-      if isAway { wait(until: .infinity) } else { connect() }
+      if isAway { wait(until: .infinity, Self.lost(code)) } else { connect() }
     case .opening, .attached:
       switch saidCode ?? code {
       case 1000, 1008: finish(.closed(code: saidCode ?? code))
       case ClosingReason.takenOver.closeCode: finish(.takenOver)
-      default: lose(now: now)
+      default: lose(Self.lost(saidCode ?? code), now: now)
       }
     }
   }
 
-  mutating func lose(now: Double) {
+  private static func lost(_ code: UInt16) -> GameFailure {
+    let detail = code == 1006 ? "the connection was lost" : "the connection was closed with \(code)"
+    return GameFailure(.unreachable, detail: detail)
+  }
+
+  mutating func lose(_ failure: GameFailure, now: Double) {
     lostAt = lostAt ?? now
     notBefore = nil
-    wait(retries.pause(), orEnd: .failed, now: now)
+    wait(retries.pause(), after: failure, now: now)
   }
 
   // MARK: Ends that the app wants

@@ -5,7 +5,16 @@ extension SessionMachine {
   /// Anything that shows the gate is there, such as a pong.
   package mutating func heard(now: Double) {
     heardAt = now
+    spokeAt = nil
     pingedAt = nil
+    if !isAnswering, phase == .attached { act(.tell(.answering(true))) }
+    isAnswering = true
+  }
+
+  /// The answer to the last ping has come.
+  package mutating func ponged(now: Double) {
+    roundTrip = now - lastPingAt
+    heard(now: now)
   }
 
   package mutating func receive(binary: [UInt8], now: Double) {
@@ -57,19 +66,20 @@ extension SessionMachine {
     case .gap(let messages, let next):
       guard next > arrivals.received else { return violate("a gap that goes back", now: now) }
       arrivals.skip(to: next)
-      act(.tell(.gap(messages: messages)))
+      // What was said twice is marked, and nothing is missing.
+      if messages != 0 { act(.tell(.gap(messages: messages))) }
     case .closing(let code): saidCode = code
     case .ended(let reason):
       // So that the gate need not keep it: at once, and whatever the app has yet to handle.
       arrivals.handle(arrivals.mark, now: now)
       if phase == .attached { sendAcknowledgement() }
-      phase = .closing(until: now + SessionLimit.closingPatience, .byGate(reason: reason))
+      phase = .closing(until: now + SessionLimit.closingPatience, .byGate(GateWord(reason)))
     case .event(let event): act(.tell(event))
     }
   }
 
   private mutating func violate(_ rule: String, now: Double) {
-    close(code: 1002, now: now, .violation(rule))
+    close(code: 1002, now: now, .failed(GameFailure(.protocolViolation, detail: rule)))
   }
 
   // MARK: The greeting
@@ -171,8 +181,7 @@ extension SessionMachine {
   }
 
   mutating func sendInput(now: Double) {
-    // Silence counts from here where an acknowledgement is owed from here on.
-    if !input.isAcknowledgementOwed, input.hasUnsent { heardAt = max(heardAt, now) }
+    if input.hasUnsent { spokeAt = spokeAt ?? now }
     while let message = input.next() {
       act(message.isText ? .sendText(message.bytes) : .sendBinary(message.bytes))
     }

@@ -50,8 +50,20 @@ package struct SessionMachine {
   var isPathNew = false
   /// The gate has said when to come back: nothing makes that earlier.
   var notBefore: Double?
+  /// Why there is no connection, as it was told last.
+  var why = GameFailure(.unreachable, detail: "there was no connection yet")
+  /// The next attempt may end a long pause of the key's.
+  var isHurried = false
   var heardAt = 0.0
+  /// When something was sent first since the gate was heard.
+  var spokeAt: Double?
+  /// The question that the gate has not answered.
   var pingedAt: Double?
+  var lastPingAt = -Double.infinity
+  /// Whether the gate answers, as it was told last.
+  package internal(set) var isAnswering = true
+  /// Seconds from the last ping to its pong.
+  package internal(set) var roundTrip: Double?
   private var actions: [SessionAction] = []
 
   /// - Parameter seed: for the pauses between attempts.
@@ -116,7 +128,7 @@ package struct SessionMachine {
     case .idle, .connecting, .ended: break
     case .opening(let until), .closing(let until, _), .parting(let until): times.append(until)
     case .recalling(let until), .waiting(let until): if until.isFinite { times.append(until) }
-    case .attached: times += [arrivals.due, silenceEnd].compactMap(\.self)
+    case .attached: times += [arrivals.due, silence.until].compactMap(\.self)
     }
     if phase != .attached, end == nil, let patience = policy.inputPatience, let oldest = input.oldestUnsent {
       times.append(oldest + patience)
@@ -124,10 +136,20 @@ package struct SessionMachine {
     return times.min()
   }
 
-  /// When the gate has been silent for too long.
-  private var silenceEnd: Double {
-    if let pingedAt { return pingedAt + SessionLimit.pongPatience }
-    return heardAt + (input.isAcknowledgementOwed ? SessionLimit.silenceOwing : SessionLimit.silence)
+  private enum Patience {
+    case ask, tell, giveUp
+  }
+
+  /// What the gate's silence leads to next, and when.
+  private var silence: (end: Patience, until: Double) {
+    if let pingedAt {
+      return isAnswering
+        ? (.tell, pingedAt + SessionLimit.answerPatience) : (.giveUp, pingedAt + SessionLimit.pongPatience)
+    }
+    let idle = heardAt + SessionLimit.silence
+    guard let spokeAt else { return (.ask, idle) }
+    let soon = max(spokeAt + SessionLimit.silenceAfterInput, lastPingAt + SessionLimit.pingDistance)
+    return (.ask, min(idle, soon))
   }
 
   // MARK: Time
@@ -139,16 +161,19 @@ package struct SessionMachine {
     case .opening(let until):
       guard now >= until else { return }
       act(.abandon)
-      lose(now: now)
+      lose(GameFailure(.timeout, detail: "no greeting in \(Int(SessionLimit.openingPatience)) s"), now: now)
     case .attached:
       acknowledge(now: now)
-      guard now >= silenceEnd else { return }
-      if pingedAt == nil {
-        pingedAt = now
-        act(.ping)
-      } else {
+      let (end, until) = silence
+      guard now >= until else { return }
+      switch end {
+      case .ask: ping(now: now)
+      case .tell:
+        isAnswering = false
+        act(.tell(.answering(false)))
+      case .giveUp:
         act(.abandon)
-        lose(now: now)
+        lose(GameFailure(.timeout, detail: "the gate has stopped answering"), now: now)
       }
     case .closing(let until, let end):
       guard now >= until else { return }
@@ -178,12 +203,18 @@ package struct SessionMachine {
     actions.append(action)
   }
 
+  mutating func ping(now: Double) {
+    pingedAt = now
+    lastPingAt = now
+    act(.ping)
+  }
+
   mutating func finish(_ end: GameEnd) {
     phase = .ended(end)
     switch end {
     case .byGate, .closed, .takenOver, .byApp, .gaveUp, .gone: act(.remember(nil))
     // There may still be a session to come back to.
-    case .left, .refused, .failed, .unsupported, .violation: break
+    case .left, .failed: break
     }
     act(.tell(.state(.ended(end))))
   }
@@ -204,6 +235,7 @@ package struct SessionMachine {
     guard let greeting else { return }
     act(
       .remember(
-        RememberedSession(id: greeting.id, received: arrivals.handled, handled: input.handled)))
+        RememberedSession(
+          id: greeting.id, received: arrivals.handled, handled: input.handled, next: greeting.next)))
   }
 }

@@ -39,6 +39,39 @@ enum TextEncoding {
     return bytes
   }
 
+  /// RFC 4648 §4, with padding; nil for anything else.
+  static func bytes(ofBase64 text: String) -> [UInt8]? {
+    let digits = Array(text.utf8)
+    guard digits.count.isMultiple(of: 4) else { return nil }
+    let padding = digits.suffix(2).count { $0 == UInt8(ascii: "=") }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(digits.count / 4 * 3)
+    var group = 0
+    for (place, digit) in digits.enumerated() {
+      let isPadding = place >= digits.count - padding
+      guard let sextet = isPadding ? 0 : value(ofBase64: digit) else { return nil }
+      group = group << 6 | sextet
+      if place % 4 == 3 {
+        bytes += [UInt8(group >> 16 & 255), UInt8(group >> 8 & 255), UInt8(group & 255)]
+        group = 0
+      }
+    }
+    bytes.removeLast(padding)
+    // What the padding stands for is zero, or the same bytes would have several texts.
+    return base64(bytes) == text ? bytes : nil
+  }
+
+  private static func value(ofBase64 digit: UInt8) -> Int? {
+    switch digit {
+    case 0x41...0x5A: Int(digit) - 0x41
+    case 0x61...0x7A: Int(digit) - 0x61 + 26
+    case 0x30...0x39: Int(digit) - 0x30 + 52
+    case UInt8(ascii: "+"): 62
+    case UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+
   private static func value(ofDigit digit: UInt8) -> UInt8? {
     switch digit {
     case 0x30...0x39: digit - 0x30

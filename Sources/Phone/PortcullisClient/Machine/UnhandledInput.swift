@@ -23,7 +23,6 @@ struct UnhandledInput {
   private(set) var taken = 0
 
   var isEmpty: Bool { messages.isEmpty }
-  var isAcknowledgementOwed: Bool { sent > 0 }
   var hasUnsent: Bool { sent < messages.count }
 
   // MARK: In

@@ -5,7 +5,7 @@
   package import Foundation
 #endif
 
-struct GateAddress: Sendable {
+package struct GateAddress: Sendable {
   /// `wss`, with the path that the app named.
   let upgrade: URL
   private let root: URLComponents
@@ -25,17 +25,17 @@ struct GateAddress: Sendable {
     root = components
   }
 
-  /// - Parameter path: an `EndpointPath`.
-  func endpoint(_ path: String) -> URL? {
+  /// - Parameters:
+  ///   - path: an `EndpointPath`.
+  ///   - query: without its question mark.
+  func endpoint(_ path: String, query: String? = nil) -> URL? {
     var components = root
     components.path = path
+    components.query = query
     return components.url
   }
 
-}
-
-extension SavedSession {
-  /// What a saved session is known to belong to.
+  /// What is saved for a gate is known by it.
   package static func authority(of gate: URL) -> String {
     let host = gate.host?.lowercased() ?? ""
     return "\(host):\(gate.port ?? 443)"

@@ -1,8 +1,12 @@
 /// A value behind a lock that every platform has: newer ones want newer systems than iOS 15.
 #if canImport(Darwin)
   internal import Darwin
-#else
+#elseif canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Android)
+  internal import Android
 #endif
 
 final class Locked<Value>: @unchecked Sendable {

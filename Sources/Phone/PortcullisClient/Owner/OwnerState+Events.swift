@@ -8,16 +8,31 @@ extension OwnerState {
       isEndTold = true
       endWaits()
     }
+    log(event)
     let mark = machine.mark
     switch (events.last?.event, event) {
     // Nobody has looked, and only the last one still says something.
     case (.state(.connecting)?, .state), (.state(.waiting)?, .state):
       events[events.count - 1] = (event, mark)
+    case (.answering?, .answering): events[events.count - 1] = (event, mark)
     case (.inputDropped(let before)?, .inputDropped(let count)):
       events[events.count - 1] = (.inputDropped(before + count), mark)
     default: events.append((event, mark))
     }
     deliver()
+  }
+
+  private func log(_ event: GameEvent) {
+    switch event {
+    case .state(.connecting): log.write("connecting")
+    case .state(.attached(let isResumed)): log.write(isResumed ? "resumed" : "a session begins")
+    case .state(.waiting(_, let why)): log.write("waiting", why)
+    case .state(.ended(.failed(let failure))): log.write("ended", failure)
+    case .state(.ended(let end)): log.write("ended: \(end)")
+    case .answering(let isOn): log.write(isOn ? "the gate answers again" : "the gate does not answer")
+    case .gap, .doubt, .inputDropped: log.write("\(event)")
+    case .text, .prompt, .echo, .gmcp, .msdp, .mssp, .approvals, .codeWanted: break
+    }
   }
 
   /// What has come without telling anything counts as handled with what came before it.

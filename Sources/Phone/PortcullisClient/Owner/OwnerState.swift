@@ -1,4 +1,9 @@
-/// What a session's owner keeps behind its lock: the machine, the connection, what waits for the app and for the gate.
+/// What a session's owner keeps under its lock: the machine, the connection, what waits for the app and for the gate.
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// A connection, by a number that is never used again: what still comes from an older one is known by it.
 struct Line {
@@ -50,8 +55,11 @@ struct OwnerState {
   var isEndTold = false
   private var stillness: [(Stillness, CheckedContinuation<Void, Never>)] = []
 
+  let log: GameLog
+
   init(_ machine: SessionMachine) {
     self.machine = machine
+    log = GameLog(machine.policy.log)
   }
 
   // MARK: Actions
@@ -60,19 +68,22 @@ struct OwnerState {
   struct Orders {
     var connect: SessionRequest?
     var recalls = false
-    var registers = false
+    var renewsKey: GameFailure?
     var pings: [Line] = []
     var abandoned: [any GateConnection] = []
   }
 
   /// Does what the machine asks for, as far as that can be done here.
-  mutating func heed() -> Orders {
+  /// - Parameters:
+  ///   - now: on the session's clock.
+  ///   - wall: Unix time in seconds at that moment.
+  mutating func heed(now: Double, wall: Double) -> Orders {
     var orders = Orders()
     for action in machine.takeActions() {
       switch action {
       case .connect(let request): orders.connect = request
       case .recall: orders.recalls = true
-      case .register: orders.registers = true
+      case .renewKey(let failure): orders.renewsKey = failure
       case .remember(let session): run(.remember(session))
       case .sendText(let bytes): send(.text(String(decoding: bytes, as: UTF8.self)))
       case .sendBinary(let bytes): send(.binary(bytes))
@@ -82,6 +93,9 @@ struct OwnerState {
       // After what is to be remembered of it.
       case .tell(.state(.ended(let end))): run(.tell(.state(.ended(end))))
       case .tell(let event): tell(event)
+      case .tellWaiting(let until, let why):
+        let date = until.isFinite ? Date(timeIntervalSince1970: wall + (until - now)) : .distantFuture
+        tell(.state(.waiting(until: date, why: why)))
       }
     }
     if machine.end != nil { drop(&orders) }

@@ -1,59 +1,61 @@
-/// What is remembered between starts of the app: read once, then written whole at each change, one write at a time.
+/// What is remembered of a session between starts of the app: read once, then written whole at each change, one write at a
+/// time.
 actor SessionMemory {
-  private let storage: any SessionStorage
-  private var saved: SavedSession
+  enum Recollection {
+    /// Nil: there is nothing to come back to.
+    case session(RememberedSession?)
+    /// Nobody can say now whether there is one.
+    case locked
+    /// Written by a later version of the app, and left alone.
+    case later
+  }
+
+  private let storage: any GameStorage
+  private let entry: GameEntry
+  private let log: GameLog
+  private var saved: RememberedSession?
   private var isLoaded = false
   private var lastWrite: Task<Void, Never>?
 
-  init(_ storage: any SessionStorage, gate: String) {
+  init(_ storage: any GameStorage, gate: String, name: String, log: GameLog) {
     self.storage = storage
-    saved = SavedSession(gate: gate)
+    entry = GameEntry(.session(name), gate: gate)
+    self.log = log
   }
 
-  /// The session of an earlier start of the app, and the key. False where nobody can say now whether there is one.
-  func load() async -> Bool {
-    if isLoaded { return true }
-    var found: SavedSession?
+  /// The session of an earlier start of the app.
+  func load() async -> Recollection {
+    if isLoaded { return .session(saved) }
+    var found: RememberedSession?
     do {
-      found = try await storage.load()
-    } catch SessionStorageError.locked {
-      return isLoaded
+      if let bytes = try await storage.load(entry) { found = try RememberedSession(saved: bytes) }
+    } catch GameStorageError.locked {
+      return isLoaded ? .session(saved) : .locked
+    } catch RecordError.later {
+      return .later
     } catch {
-      // It will never be read: a new key and a new session take its place.
+      log.write("the saved session cannot be read; a new one begins: \(error)")
     }
     // Who asked at the same time has had the answer.
-    if isLoaded { return true }
+    if isLoaded { return .session(saved) }
     isLoaded = true
-    if let found, found.gate == saved.gate { saved = found }
-    return true
-  }
-
-  var keyID: String? { saved.keyID }
-
-  var session: RememberedSession? {
-    saved.sessionID.map { RememberedSession(id: $0, received: saved.received, handled: saved.handled) }
-  }
-
-  func remember(keyID: String) async {
-    saved.keyID = keyID
-    await write()
-  }
-
-  func remember(_ session: RememberedSession?) async {
-    saved.sessionID = session?.id
-    saved.received = session?.received ?? 0
-    saved.handled = session?.handled ?? 0
-    await write()
+    saved = found
+    return .session(saved)
   }
 
   /// In the order of the calls, whatever the storage does in between.
-  private func write() async {
+  func remember(_ session: RememberedSession?) async {
     // What is there, and could not be read yet, is worth more than what is known without it.
-    guard isLoaded else { return }
-    let write = Task { [previous = lastWrite, storage, saved] in
+    guard isLoaded, session != saved else { return }
+    saved = session
+    let write = Task { [previous = lastWrite, storage, entry, log] in
       await previous?.value
-      // What cannot be saved is lost with the process, which is no reason to stop playing.
-      try? await storage.save(saved)
+      do {
+        try await storage.save(session?.bytes, as: entry)
+      } catch {
+        // What cannot be saved is lost with the process, which is no reason to stop playing.
+        log.write("the session cannot be saved: \(error)")
+      }
     }
     lastWrite = write
     await write.value

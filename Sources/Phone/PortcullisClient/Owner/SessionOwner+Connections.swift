@@ -4,7 +4,7 @@ extension SessionOwner {
 
   func connect(_ request: SessionRequest) async {
     do throws(AdmissionFailure) {
-      let connection = try await admission.connect(request)
+      let connection = try await admission.connect(request) { [self] in look { !$0.isAway } }
       let line = withState { state, now -> Line? in
         // The end may have come meanwhile.
         guard state.machine.end == nil, !state.isOver else { return nil }
@@ -18,23 +18,20 @@ extension SessionOwner {
     }
   }
 
-  func register() async {
-    do throws(AdmissionFailure) {
-      try await admission.register()
-      withState { state, _ in state.machine.registered() }
-    } catch {
-      fail(error)
-    }
+  func renewKey(because failure: GameFailure) async {
+    let isRenewed = await admission.renewKey(because: failure)
+    withState { state, _ in isRenewed ? state.machine.renewed() : state.machine.giveUp(failure) }
   }
 
   private func fail(_ failure: AdmissionFailure) {
+    let wall = clock.wall()
     withState { state, now in
       switch failure {
-      case .refused(let status, let code, let retryAfter):
-        state.machine.refused(status: status, code: code, retryAfter: retryAfter, now: now)
-      case .failed: state.machine.failed(now: now)
-      case .unusable: state.machine.giveUp()
-      case .keyLost: state.machine.keyLost()
+      case .refused(let refusal): state.machine.refused(refusal, now: now)
+      case .failed(let failure): state.machine.failed(failure, now: now)
+      case .waits(let until, let failure):
+        state.machine.waits(until: until.map { now + max(0, $0 - wall) }, failure, now: now)
+      case .final(let failure): state.machine.giveUp(failure)
       }
     }
   }
@@ -66,6 +63,7 @@ extension SessionOwner {
       case .message(.binary(let bytes)): state.machine.receive(binary: bytes, now: now)
       case .closed(let code):
         _ = state.take(line)
+        if code == 1007 { CompressionTrust.lose() }
         state.machine.closed(code: code ?? 1005, now: now)
         return false
       }
@@ -86,7 +84,7 @@ extension SessionOwner {
       // Where no pong comes the machine gives up by itself.
       do { try await line.connection.ping() } catch { return await give(up: line) }
       withState { state, now in
-        if state.isCurrent(line) { state.machine.heard(now: now) }
+        if state.isCurrent(line) { state.machine.ponged(now: now) }
       }
     }
   }
@@ -101,7 +99,9 @@ extension SessionOwner {
       case .close(let code, let line):
         await run(on: line) { () async throws in try await line.connection.close(code: code) }
       case .remember(let session): await memory.remember(session)
-      case .tell(let event): state.withLock { $0.tell(event) }
+      case .tell(let event):
+        if case .state(.ended) = event { rest() }
+        state.withLock { $0.tell(event) }
       }
     }
   }

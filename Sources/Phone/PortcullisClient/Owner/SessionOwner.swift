@@ -15,15 +15,23 @@ final class SessionOwner: Sendable {
   let clock: GameClock
   let admission: GateAdmission
   let memory: SessionMemory
+  private let pathChanges: AsyncStream<Void>?
   let state: Locked<OwnerState>
   private let timer: Locked<(at: Double, task: Task<Void, Never>?)>
+  private let name: SessionName
+  private let pathWatch = Locked<Task<Void, Never>?>(nil)
   /// Called when anything may have changed, on any thread.
   private let observer = Locked(Observer())
 
-  init(_ machine: SessionMachine, clock: GameClock, admission: GateAdmission, memory: SessionMemory) {
+  init(
+    _ machine: SessionMachine, clock: GameClock, admission: GateAdmission, memory: SessionMemory,
+    name: SessionName, pathChanges: AsyncStream<Void>?
+  ) {
     self.clock = clock
     self.admission = admission
     self.memory = memory
+    self.name = name
+    self.pathChanges = pathChanges
     state = Locked(OwnerState(machine))
     timer = Locked((.infinity, nil))
   }
@@ -38,7 +46,7 @@ final class SessionOwner: Sendable {
     let now = clock.now()
     let (result, orders, next) = try state.withLock { (state) throws(Failure) in
       let result = try body(&state, now)
-      let orders = state.heed()
+      let orders = state.heed(now: now, wall: clock.wall())
       return (result, orders, state.machine.nextTime)
     }
     follow(orders)
@@ -51,7 +59,7 @@ final class SessionOwner: Sendable {
     for connection in orders.abandoned { connection.abandon() }
     for line in orders.pings { ping(line) }
     if orders.recalls { Task { await self.recall() } }
-    if orders.registers { Task { await self.register() } }
+    if let failure = orders.renewsKey { Task { await self.renewKey(because: failure) } }
     if let request = orders.connect { Task { await self.connect(request) } }
   }
 
@@ -137,6 +145,7 @@ final class SessionOwner: Sendable {
   /// Nobody holds the session any more.
   func drop() {
     let orders = state.withLock { $0.drop() }
+    rest()
     timer.withLock { $0.task?.cancel() }
     follow(orders)
   }
@@ -161,16 +170,43 @@ final class SessionOwner: Sendable {
     }
     guard isFirst else { return }
     Task { await self.runErrands() }
+    guard name.take() else {
+      let failure = GameFailure(.nameInUse, detail: "another session of this process is called \(name.text)")
+      return withState { state, _ in state.machine.giveUp(failure) }
+    }
+    watchPath()
     Task { await self.recall() }
   }
 
+  private func watchPath() {
+    guard let pathChanges else { return }
+    let task = Task { [weak self] in
+      for await _ in pathChanges {
+        guard let self else { return }
+        self.change { machine, now in machine.networkChanged(now: now) }
+      }
+    }
+    pathWatch.withLock { $0 = task }
+  }
+
+  /// The session is over: another one may have its name.
+  func rest() {
+    name.giveBack()
+    pathWatch.withLock { $0?.cancel() }
+  }
+
   private func recall() async {
-    let canSay = await memory.load()
-    let remembered = await memory.session
+    let found = await memory.load()
     withState { state, now in
-      guard canSay else { return state.machine.cannotRecall(now: now) }
-      if let remembered { state.machine.adopt(remembered) }
-      state.machine.begin(now: now)
+      switch found {
+      case .locked: state.machine.cannotRecall(now: now)
+      case .later:
+        state.machine.giveUp(
+          GameFailure(.storage, detail: "the session was saved by a later version of the app"))
+      case .session(let remembered):
+        if let remembered { state.machine.adopt(remembered) }
+        state.machine.begin(now: now)
+      }
     }
   }
 }

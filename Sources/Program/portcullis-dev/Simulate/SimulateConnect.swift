@@ -70,7 +70,7 @@ extension Simulate {
         runner = try SessionRunner(
           way,
           options: GameOptions(
-            triesFirstAgain: false, beginsAnew: isatty(0) == 1, registers: false, givesUpWithSession: true,
+            triesFirstAgain: false, beginsAnew: isatty(0) == 1, givesUpWithSession: true,
             inputPatience: isatty(0) == 1 ? 10 : nil), client: facts, remembering: session)
         outcome = try SessionTerminal(
           runner, input: standard(0), output: standard(1), staysAtEnd: wait, notify: { complain($0) }

@@ -26,58 +26,73 @@ enum SimulateFailure {
   }
 
   /// How a session has ended, on standard error where that was not in good order; nil: it was.
-  /// - Parameter error: why the last attempt came to nothing.
-  static func report(_ outcome: SessionTerminal.Outcome, after error: GateClientError?) -> ExitCode? {
+  /// - Parameter failure: why the last attempt came to nothing.
+  static func report(_ outcome: SessionTerminal.Outcome, after failure: GameFailure?) -> ExitCode? {
     switch outcome {
     // As a shell says it of a program that a signal has ended.
     case .signal(let number): return ExitCode(128 + number)
-    case .ended(let end): return report(end, after: error)
+    case .ended(let end): return report(end, after: failure)
     }
   }
 
-  private static func report(_ end: GameEnd, after error: GateClientError?) -> ExitCode? {
+  private static func report(_ end: GameEnd, after failure: GameFailure?) -> ExitCode? {
     switch end {
     case .byApp, .left: return nil
-    case .byGate(let reason): return report(reason)
+    case .byGate(let word): return report(word)
     case .closed(let code): return status(of: .closed(code: code, reason: ""))?.code
-    case .refused, .failed:
-      if let error {
-        let code = report(error)
-        if end == .refused(status: 400, code: RefusalCode.badRequest.rawValue) {
-          complain("are the gate's SUBPROTOCOLS without \(SessionRequest.subprotocol)? --raw does without")
-        }
-        return code
-      }
-      complain("the gate has not begun a session")
-    case .gaveUp:
-      complain("no way back into the session in time\(error.map { ": \($0)" } ?? "")")
+    case .failed(let failure): return report(failure)
+    case .gaveUp: complain("no way back into the session in time\(failure.map { ": \($0)" } ?? "")")
     case .gone: complain("the session is gone")
     case .takenOver: complain("another connection has taken the session over")
-    case .unsupported:
-      complain(
-        "the gate does not speak \(SessionRequest.subprotocol) here: see its SUBPROTOCOLS, or use --raw")
-      return ExitStatus.dataError.code
-    case .violation(let rule):
-      complain("the gate broke the protocol: \(rule)")
-      return ExitStatus.dataError.code
     }
     return ExitStatus.unavailable.code
   }
 
-  private static func report(_ reason: String) -> ExitCode? {
-    let ended = EndedReason(rawValue: reason)
-    if ended == .gameClosed { return nil }
-    complain("the session has ended: \(reason.debugDescription)")
-    switch ended {
-    case .revoked, .replaced, .closedByOperator: return ExitStatus.noPermission.code
-    case .gameClosed, .gameFailed, .expired, .letGo, .shutdown, nil: return ExitStatus.unavailable.code
+  private static func report(_ failure: GameFailure) -> ExitCode {
+    complain(failure.description)
+    // What the failure says by itself is not said twice.
+    if failure.detail.isEmpty, let code = failure.code, let advice = advice(on: code, retryAfter: nil) {
+      complain(advice)
+    }
+    switch failure.kind {
+    case .untrusted, .pinMismatch: complain(trustAdvice)
+    case .interference:
+      complain("does something else answer here? See the gate's SUBPROTOCOLS; --raw does without one")
+    default: break
+    }
+    if failure.status == 400, failure.code == .badRequest {
+      complain("are the gate's SUBPROTOCOLS without \(SessionRequest.subprotocol)? --raw does without")
+    }
+    return status(of: failure).code
+  }
+
+  private static func status(of failure: GameFailure) -> ExitStatus {
+    switch failure.kind {
+    case .refused, .interference:
+      guard let status = failure.status else { return .dataError }
+      return status == 429 || status >= 500 ? .unavailable : .noPermission
+    case .unusable, .unsupported, .protocolViolation, .attestation, .storage: return .dataError
+    default: return .unavailable
+    }
+  }
+
+  private static func report(_ word: GateWord) -> ExitCode? {
+    switch word {
+    case .known(.gameClosed): return nil
+    case .known(let reason): complain("the session has ended: \(reason.rawValue)")
+    case .other(let text): complain("the session has ended: \(text.debugDescription)")
+    }
+    switch word {
+    case .known(.revoked), .known(.replaced), .known(.closedByOperator): return ExitStatus.noPermission.code
+    case .known, .other: return ExitStatus.unavailable.code
     }
   }
 
   private static func status(of error: GateClientError) -> ExitStatus {
     switch error {
     case .invalidURL, .invalidField: .usage
-    case .unresolved, .unreachable, .broken, .timedOut, .handshake, .untrusted, .closed: .unavailable
+    case .unresolved, .unreachable, .broken, .timedOut, .handshake, .untrusted, .notPinned, .closed:
+      .unavailable
     case .tlsSettings, .malformedResponse, .protocolViolation: .dataError
     case .refused(let response):
       response.status == 429 || response.status >= 500 ? .unavailable : .noPermission
@@ -89,15 +104,20 @@ enum SimulateFailure {
 
   private static func advice(on error: GateClientError) -> String? {
     switch error {
-    case .untrusted:
-      "name its authority with --ca, or its fingerprint, which a gate without certificate logs, with --pin"
-    case .refused(let response): advice(on: response)
+    case .untrusted, .notPinned: trustAdvice
+    case .refused(let response):
+      response.errorCode.flatMap(RefusalCode.init).flatMap {
+        advice(on: $0, retryAfter: response[HeaderName.retryAfter])
+      }
     default: nil
     }
   }
 
-  private static func advice(on response: GateResponse) -> String? {
-    switch response.errorCode.flatMap(RefusalCode.init) {
+  private static let trustAdvice =
+    "name its authority with --ca, or its fingerprint, which a gate without certificate logs, with --pin"
+
+  private static func advice(on code: RefusalCode, retryAfter: String?) -> String? {
+    switch code {
     case .assertionRequired:
       "the gate wants an assertion: leave out --without-assertion, or show a client certificate"
     case .nonceInvalid: "the challenge was older than a minute, or used before: try again"
@@ -126,7 +146,7 @@ enum SimulateFailure {
     case .subjectLocked: "too many wrong codes: an operator says portcullis devices unlock"
     case .clockSkewed: "the clocks of phone and gate are more than five minutes apart"
     case .rateLimited, .overloaded, .shuttingDown, .storeUnavailable:
-      "try again\(response[HeaderName.retryAfter].map { " in \($0) s" } ?? " later")"
+      "try again\(retryAfter.map { " in \($0) s" } ?? " later")"
     default: nil
     }
   }

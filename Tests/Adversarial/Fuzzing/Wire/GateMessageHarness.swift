@@ -44,7 +44,7 @@ enum GateMessageHarness {
   private static func count(_ bytes: [UInt8], _ message: GateText) throws(BrokenProperty) {
     var machine = SessionMachine(
       policy: GameOptions(
-        triesFirstAgain: true, beginsAnew: true, registers: false, givesUpWithSession: false,
+        triesFirstAgain: true, beginsAnew: true, givesUpWithSession: false,
         inputPatience: nil),
       client: ClientDescription(), seed: 1)
     machine.begin(now: 0)

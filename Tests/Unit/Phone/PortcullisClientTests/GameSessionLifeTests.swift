@@ -1,44 +1,9 @@
 /// How a session gets in, how it stops and goes on, and what another start of the app knows of it.
 import FoundationEssentials
+import PortcullisProtocol
 import Testing
 
 @testable import PortcullisClient
-
-/// Keys in memory; each call is noted.
-final class MemoryAttestor: DeviceAttestor {
-  private let state = Locked((keys: 0, calls: [String](), failures: [AttestationError?]()))
-
-  var calls: [String] { state.withLock { $0.calls } }
-
-  /// - Parameter failures: one for each call from now on; nil: none.
-  func fail(_ failures: AttestationError?...) { state.withLock { $0.failures = failures } }
-
-  private func note(_ call: String) throws {
-    let failure = state.withLock { state -> AttestationError? in
-      state.calls.append(call)
-      return state.failures.isEmpty ? nil : state.failures.removeFirst()
-    }
-    if let failure { throw failure }
-  }
-
-  func makeKey() async throws -> String {
-    try note("make")
-    return state.withLock { state in
-      state.keys += 1
-      return "key \(state.keys)"
-    }
-  }
-
-  func attest(_ keyID: String, challenge: [UInt8]) async throws -> [UInt8] {
-    try note("attest \(keyID) \(challenge.count)")
-    return [1, 2]
-  }
-
-  func assert(_ keyID: String, challenge: [UInt8]) async throws -> [UInt8] {
-    try note("assert \(keyID) \(challenge.count)")
-    return [3]
-  }
-}
 
 @Suite(.timeLimit(.minutes(3))) struct GameSessionLifeTests {
   private static func refusal(_ status: Int, _ code: String, retryAfter: Double? = nil) -> GateAnswer {
@@ -53,29 +18,29 @@ final class MemoryAttestor: DeviceAttestor {
     let storage = MemoryStorage()
     let player = Player(try Player.session(gate, attestor: attestor, storage: storage))
     try await eventually("a session begins") { player.session.isAttached }
-    #expect(attestor.calls == ["make", "attest key 1 32", "assert key 1 32"])
+    #expect(attestor.calls == ["make", "attest 1", "assert 1"])
     let requests = gate.look { $0.requests }
     #expect(
       requests.map { "\($0.method) \($0.url.absoluteString)" } == [
-        "GET https://play.example.com:8443/attest/challenge",
+        "GET https://play.example.com:8443/attest/challenge?purpose=register&key=\(MemoryAttestor.query(1))",
         "POST https://play.example.com:8443/attest/register",
         "GET https://play.example.com:8443/attest/challenge",
       ])
     #expect(
       requests[1].body.map { String(decoding: $0, as: UTF8.self) }
-        == #"{"keyId":"key 1","attestation":"AQI=","clientData":"\#(MemoryGate.nonce)"}"#)
+        == #"{"keyId":"\#(MemoryAttestor.key(1))","attestation":"AQI=","clientData":"\#(MemoryGate.nonce)"}"#)
     #expect(
       gate.look { $0.assertions } == [
         [
-          GateField("X-App-Assert-KeyId", "key 1"), GateField("X-App-Assert-Data", "Aw=="),
+          GateField("X-App-Assert-KeyId", MemoryAttestor.key(1)), GateField("X-App-Assert-Data", "Aw=="),
           GateField("X-App-Assert-Nonce", MemoryGate.nonce),
         ]
       ])
-    #expect(await storage.load()?.keyID == "key 1")
+    #expect(await storage.keyRecord?.key?.id == MemoryAttestor.key(1))
     // Once is enough: each connection has an assertion of its own.
     gate.cut()
     try await eventually("another connection") { gate.look { $0.connections } == 2 }
-    #expect(attestor.calls.count == 4 && attestor.calls.last == "assert key 1 32")
+    #expect(attestor.calls.count == 4 && attestor.calls.last == "assert 1")
   }
 
   /// The challenge outlives 429 and 503, and a key cannot be attested twice.
@@ -89,7 +54,7 @@ final class MemoryAttestor: DeviceAttestor {
     }
     let player = Player(try Player.session(gate, attestor: attestor))
     try await eventually("a session begins") { player.session.isAttached }
-    #expect(attestor.calls == ["make", "attest key 1 32", "assert key 1 32"])
+    #expect(attestor.calls == ["make", "attest 1", "assert 1"])
     let bodies = gate.look { $0.requests.compactMap(\.body) }
     #expect(bodies.count == 3 && Set(bodies).count == 1)
   }
@@ -97,40 +62,30 @@ final class MemoryAttestor: DeviceAttestor {
   @Test func aKeyThatTheGateDoesNotKnowIsReplaced() async throws {
     let gate = MemoryGate()
     let attestor = MemoryAttestor()
-    let storage = MemoryStorage(SavedSession(gate: "play.example.com:8443", keyID: "old"))
+    let storage = Player.storage(keyID: MemoryAttestor.key(99))
     gate.look { $0.refusals = [nil, Self.refusal(401, "key_unknown")] }
     let player = Player(try Player.session(gate, attestor: attestor, storage: storage))
     try await eventually("a session begins") { player.session.isAttached }
-    #expect(attestor.calls == ["assert old 32", "make", "attest key 1 32", "assert key 1 32"])
-    #expect(await storage.load()?.keyID == "key 1")
+    #expect(attestor.calls == ["assert 99", "make", "attest 1", "assert 1"])
+    #expect(await storage.keyRecord?.key?.id == MemoryAttestor.key(1))
   }
 
   @Test func aKeyThatIsGoneIsReplaced() async throws {
     let gate = MemoryGate()
     let attestor = MemoryAttestor()
-    attestor.fail(.keyLost)
-    let storage = MemoryStorage(SavedSession(gate: "play.example.com:8443", keyID: "old"))
+    attestor.fail(3)
+    let storage = Player.storage(keyID: MemoryAttestor.key(99))
     let player = Player(try Player.session(gate, attestor: attestor, storage: storage))
     try await eventually("a session begins") { player.session.isAttached }
-    #expect(attestor.calls == ["assert old 32", "make", "attest key 1 32", "assert key 1 32"])
-  }
-
-  /// As Apple asks for: the same key later; and another one after any other failure.
-  @Test(arguments: [true, false]) func aKeyThatCannotBeAttestedNow(isUnavailable: Bool) async throws {
-    let gate = MemoryGate()
-    let attestor = MemoryAttestor()
-    attestor.fail(nil, isUnavailable ? .unavailable : .failed("something"))
-    let player = Player(try Player.session(gate, attestor: attestor))
-    try await eventually("a session begins") { player.session.isAttached }
-    let second = isUnavailable ? ["attest key 1 32"] : ["make", "attest key 2 32"]
-    #expect(attestor.calls.dropLast() == ["make", "attest key 1 32"] + second)
+    #expect(attestor.calls == ["assert 99", "make", "attest 1", "assert 1"])
   }
 
   @Test func whereThereIsNoAppAttest() async throws {
     let attestor = MemoryAttestor()
-    attestor.fail(.unsupported)
+    attestor.isSupported = false
     let player = Player(try Player.session(MemoryGate(), attestor: attestor))
-    try await eventually("the end") { player.end == .failed }
+    try await eventually("the end") { player.end?.failure?.kind == .unsupported }
+    #expect(attestor.calls == [])
     let none = Player(try Player.session(MemoryGate()))
     try await eventually("without an assertion") { none.session.isAttached }
   }
@@ -139,7 +94,7 @@ final class MemoryAttestor: DeviceAttestor {
     let gate = MemoryGate()
     gate.look { $0.refusals = [Self.refusal(403, "key_revoked")] }
     let player = Player(try Player.session(gate))
-    try await eventually("the end") { player.end == .refused(status: 403, code: "key_revoked") }
+    try await eventually("the end") { player.end?.failure?.code == .keyRevoked }
   }
 
   /// What the gate asks for is waited for, whatever the network does meanwhile.
@@ -171,8 +126,8 @@ final class MemoryAttestor: DeviceAttestor {
     try await eventually("both ways") {
       gate.session?.heard == ["before\n"] && gate.session?.acknowledged == 40
     }
-    let saved = try #require(await storage.load())
-    #expect(saved.gate == "play.example.com:8443" && saved.sessionID?.count == 22 && saved.received == 40)
+    let saved = try #require(await storage.session)
+    #expect(saved.id.count == 22 && saved.received == 40)
     let first = try #require(gate.connection)
     player?.stop()
     player = nil
@@ -180,7 +135,7 @@ final class MemoryAttestor: DeviceAttestor {
     gate.say(.binary("text 40"))
     let again = Player(try Player.session(gate, storage: storage))
     try await eventually("the rest") { again.shown == ["text 40"] }
-    #expect(gate.look { $0.resumes.last } == "\(saved.sessionID ?? "");received=40;state")
+    #expect(gate.look { $0.resumes.last } == "\(saved.id);received=40;state")
     #expect(again.events.contains(.gmcp(package: "Char.Vitals", data: "0", isAgain: true)))
     try again.session.send("after")
     try await eventually("what is typed") { gate.session?.heard == ["before\n", "after\n"] }
@@ -192,11 +147,11 @@ final class MemoryAttestor: DeviceAttestor {
     let storage = MemoryStorage()
     let player = Player(try Player.session(gate, storage: storage, clock: .system))
     try await eventually("a session begins") { player.session.isAttached }
-    try await eventually("it is remembered") { await storage.load()?.sessionID != nil }
+    try await eventually("it is remembered") { await storage.session != nil }
     await player.session.close()
     #expect(gate.connection?.closes == [1000])
     try await eventually("the end") { player.end == .byApp }
-    #expect(await storage.load()?.sessionID == nil)
+    #expect(await storage.session == nil)
   }
 
   @Test func whoLeavesCanComeBack() async throws {
@@ -209,7 +164,7 @@ final class MemoryAttestor: DeviceAttestor {
     gate.tell(.close(4000))
     await leaving.value
     try await eventually("the end") { player.end == .left }
-    #expect(await storage.load()?.sessionID != nil)
+    #expect(await storage.session != nil)
   }
 
   // MARK: Background
@@ -221,9 +176,9 @@ final class MemoryAttestor: DeviceAttestor {
     gate.say(.binary("one"))
     try await eventually("it is shown") { player.shown == ["one"] }
     let connection = try #require(gate.connection)
-    await player.session.enterBackground()
+    await player.session.enterBackground().value
     #expect(connection.closes == [1001] && gate.session?.acknowledged == 1)
-    try await eventually("it says so") { player.events.last == .state(.waiting(until: .infinity)) }
+    try await eventually("it says so") { player.events.last?.isSleep == true }
     gate.say(.binary("two"))
     for _ in 0..<20 {
       player.session.pathChanged()
@@ -253,10 +208,18 @@ final class MemoryAttestor: DeviceAttestor {
     for text in ["http://play.example.com", "mailto:x@example.com", "wss:///game"] {
       let gate = try #require(URL(string: text))
       let session = GameSession(
-        gate: gate, client: ClientDescription(), transport: MemoryGate(), attestor: nil,
-        storage: MemoryStorage())
+        gate: gate, client: ClientDescription(), transport: MemoryGate(), key: nil, storage: MemoryStorage())
       let player = Player(session)
-      try await eventually("the end") { player.end == .failed }
+      try await eventually("the end") { player.end?.failure?.kind == .unusable }
     }
   }
+}
+
+extension GameEnd {
+  var failure: GameFailure? { if case .failed(let failure) = self { failure } else { nil } }
+}
+
+extension GameEvent {
+  /// There is no connection, and nothing is tried before something happens.
+  var isSleep: Bool { if case .state(.waiting(.distantFuture, _)) = self { true } else { false } }
 }

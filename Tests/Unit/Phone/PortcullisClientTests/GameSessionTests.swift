@@ -2,6 +2,7 @@
 /// somebody reads.
 import Foundation
 import Kit
+import PortcullisProtocol
 import Testing
 
 @testable import PortcullisClient
@@ -137,7 +138,7 @@ import Testing
     gate.tell(.close(1000))
     try await eventually("the end is known") { player.session.owner.look { $0.end != nil } }
     player.feed(nil)
-    try await eventually("the end") { player.end == .byGate(reason: "game_closed") }
+    try await eventually("the end") { player.end == .byGate(.known(.gameClosed)) }
     #expect(player.shown.count == 40)
     #expect(throws: GameInputError.ended) { try player.session.send("too late") }
   }

@@ -8,43 +8,42 @@ import Testing
   @Test func whatCannotBeReadYetIsWaitedFor() async throws {
     let gate = MemoryGate()
     let attestor = MemoryAttestor()
-    let old = SavedSession(
-      gate: "play.example.com:8443", keyID: "old", sessionID: "AAAAAAAAAAAAAAAAAAAAAA", received: 7)
-    let storage = LockedStorage(old)
+    let old = RememberedSession(id: "AAAAAAAAAAAAAAAAAAAAAA", received: 7, handled: 0)
+    let storage = LockedStorage(Player.storage(keyID: MemoryAttestor.key(99), session: old))
     let player = Player(try Player.session(gate, attestor: attestor, storage: storage))
     try await eventually("it is asked again and again") { await storage.looks > 2 }
     #expect(attestor.calls == [] && gate.look { $0.resumes } == [])
     await storage.unlock()
     player.session.enterForeground()
     try await eventually("a session") { player.session.isAttached }
-    #expect(attestor.calls == ["assert old 32"])
+    #expect(attestor.calls == ["assert 99"])
     #expect(gate.look { $0.resumes } == ["AAAAAAAAAAAAAAAAAAAAAA;received=7;state"])
   }
 
   @Test func anEndBeforeItCouldBeReadKeepsIt() async throws {
-    let old = SavedSession(gate: "play.example.com:8443", keyID: "old", sessionID: "AAAAAAAAAAAAAAAAAAAAAA")
-    let storage = LockedStorage(old)
+    let old = RememberedSession(id: "AAAAAAAAAAAAAAAAAAAAAA", received: 0, handled: 0)
+    let storage = LockedStorage(Player.storage(session: old))
     let player = Player(try Player.session(MemoryGate(), storage: storage, clock: .system))
     try await eventually("it is asked") { await storage.looks > 0 }
     await player.session.close()
-    #expect(await storage.session == old)
+    #expect(await storage.kept.session == old)
   }
 
   /// For good: what is there is of no use to anybody.
   @Test func whatWillNeverBeReadIsReplaced() async throws {
     let gate = MemoryGate()
     let attestor = MemoryAttestor()
-    let storage = LockedStorage(nil, throwing: .broken("an entry of another app"))
+    let storage = LockedStorage(MemoryStorage(), throwing: .broken("an entry of another app"))
     let player = Player(try Player.session(gate, attestor: attestor, storage: storage))
     try await eventually("a session") { player.session.isAttached }
-    #expect(attestor.calls == ["make", "attest key 1 32", "assert key 1 32"])
-    try await eventually("it is remembered") { await storage.session?.sessionID != nil }
+    #expect(attestor.calls == ["make", "attest 1", "assert 1"])
+    try await eventually("it is remembered") { await storage.kept.session != nil }
   }
 
   /// It is saved with the next change.
   @Test func whatCannotBeSavedIsPlayed() async throws {
     let gate = MemoryGate()
-    let storage = LockedStorage(nil, throwing: nil)
+    let storage = LockedStorage(MemoryStorage(), throwing: nil)
     await storage.refuse()
     let player = Player(try Player.session(gate, storage: storage))
     try await eventually("a session") { player.session.isAttached }
@@ -52,32 +51,32 @@ import Testing
     try await eventually("played") { player.shown == ["one"] }
     await storage.unlock()
     for number in 0..<40 { gate.say(.binary("\(number)")) }
-    try await eventually("saved") { await storage.session?.sessionID != nil }
+    try await eventually("saved") { await storage.kept.session != nil }
     #expect(gate.look { $0.gate.sessions.count } == 1)
   }
 }
 
 /// One that does not say yet what it has.
-private actor LockedStorage: SessionStorage {
-  private(set) var session: SavedSession?
+private actor LockedStorage: GameStorage {
+  let kept: MemoryStorage
   private(set) var looks = 0
-  private var error: SessionStorageError?
+  private var error: GameStorageError?
   private var refuses = false
 
-  init(_ session: SavedSession?, throwing error: SessionStorageError? = .locked) {
-    self.session = session
+  init(_ kept: MemoryStorage, throwing error: GameStorageError? = .locked) {
+    self.kept = kept
     self.error = error
   }
 
-  func load() throws -> SavedSession? {
+  func load(_ entry: GameEntry) async throws -> [UInt8]? {
     looks += 1
     if let error { throw error }
-    return session
+    return await kept.load(entry)
   }
 
-  func save(_ session: SavedSession) throws {
-    if refuses { throw SessionStorageError.locked }
-    self.session = session
+  func save(_ bytes: [UInt8]?, as entry: GameEntry) async throws {
+    if refuses { throw GameStorageError.locked }
+    await kept.save(bytes, as: entry)
   }
 
   func unlock() { (error, refuses) = (nil, false) }

@@ -1,4 +1,5 @@
 /// A session while the app is in the background, after it was started anew, and what it remembers for that.
+import PortcullisProtocol
 import Testing
 
 @testable import PortcullisClient
@@ -12,9 +13,9 @@ import Testing
 
   /// Before the first unlock after a start of the phone: an attempt would begin another session, by another key.
   @Test func noAttemptBeforeItIsKnownWhatThereIs() {
-    var played = Played(registers: true)
+    var played = Played()
     played.machine.cannotRecall(now: 1)
-    #expect(played.allActions() == ["waiting(until: 6.0)"])
+    #expect(played.allActions() == ["waiting(until: 6.0) storage"])
     #expect(played.machine.nextTime == 6 && played.machine.hasRoom)
     played.machine.networkChanged(now: 2)
     played.machine.tick(now: 5)
@@ -40,7 +41,7 @@ import Testing
     var played = Played()
     played.machine.enterBackground(now: 0)
     played.machine.cannotRecall(now: 0)
-    #expect(played.allActions() == ["waiting(until: inf)"] && played.machine.nextTime == nil)
+    #expect(played.allActions() == ["waiting(until: inf) storage"] && played.machine.nextTime == nil)
     played.machine.enterForeground(now: 1)
     #expect(played.allActions() == ["recall"])
     played.machine.cannotRecall(now: 1)
@@ -73,7 +74,7 @@ import Testing
     #expect(played.actions() == [#"text("b")"#])
     // The gate's own Close answers ours, whatever its code.
     played.machine.closed(code: 1000, now: 1)
-    #expect(Self.isAsleep(played) && played.actions() == ["waiting(until: inf)"])
+    #expect(Self.isAsleep(played) && played.actions() == ["waiting(until: inf) unreachable"])
     played.machine.tick(now: 5000)
     played.machine.networkChanged(now: 5000)
     #expect(Self.isAsleep(played))
@@ -116,9 +117,9 @@ import Testing
       played.machine.enterForeground(now: 0)
       played.machine.enterBackground(now: 0)
       if refused {
-        played.machine.refused(status: 503, code: "overloaded", retryAfter: 1, now: 0)
+        played.machine.refused(GateRefusal(status: 503, code: "overloaded", retryAfter: 1), now: 0)
       } else {
-        played.machine.failed(now: 0)
+        played.machine.failed(Played.lost, now: 0)
       }
       #expect(Self.isAsleep(played))
     }
@@ -143,7 +144,7 @@ import Testing
     played.machine.enterBackground(now: 0)
     played.receive(#"{"type":"ended","reason":"game_closed"}"#)
     played.machine.closed(code: 1000, now: 0)
-    #expect(played.machine.end == .byGate(reason: "game_closed"))
+    #expect(played.machine.end == .byGate(.known(.gameClosed)))
     played = Played.attached()
     played.machine.enterBackground(now: 0)
     played.receive(#"{"type":"closing","code":4001,"reason":"taken_over"}"#)
@@ -157,7 +158,7 @@ import Testing
     var played = Played.attached()
     played.machine.closed(code: 1006, now: 0)
     played.machine.networkChanged(now: 0)
-    played.machine.refused(status: 429, code: "rate_limited", retryAfter: 30, now: 0)
+    played.machine.refused(GateRefusal(status: 429, code: "rate_limited", retryAfter: 30), now: 0)
     _ = played.actions()
     for change in 0..<2 {
       if change == 0 { played.machine.networkChanged(now: 5) } else { played.machine.enterForeground(now: 6) }
@@ -166,7 +167,7 @@ import Testing
     played.machine.networkChanged(now: 30)
     #expect(played.actions().contains("connecting"))
     // One that it did not name is.
-    played.machine.failed(now: 31)
+    played.machine.failed(Played.lost, now: 31)
     _ = played.actions()
     played.machine.networkChanged(now: 31)
     #expect(played.actions().contains("connecting"))
@@ -179,10 +180,10 @@ import Testing
     played.machine.networkChanged(now: 0)
     played.machine.networkChanged(now: 1)
     _ = played.actions()
-    played.machine.failed(now: 2)
+    played.machine.failed(Played.lost, now: 2)
     #expect(played.actions() == ["connecting", "connect Portcullis-Resume Portcullis-Client"])
     // Once.
-    played.machine.failed(now: 3)
+    played.machine.failed(Played.lost, now: 3)
     #expect(played.actions().contains { $0.hasPrefix("waiting") })
   }
 
@@ -190,26 +191,57 @@ import Testing
   @Test(arguments: [Double.infinity, .nan, 1e300, -5]) func aPauseThatMakesNoSense(pause: Double) throws {
     var played = Played()
     played.machine.begin(now: 0)
-    played.machine.refused(status: 503, code: nil, retryAfter: pause, now: 0)
+    played.machine.refused(GateRefusal(status: 503, code: nil, retryAfter: pause), now: 0)
     let next = try #require(played.machine.nextTime)
     #expect((0...3_602).contains(next))
   }
 
   // MARK: Keys
 
-  @Test func aKeyThatIsGoneIsReplacedOnce() {
-    var played = Played(registers: true)
+  /// The key's pause is kept, and another network asks the key anew, which knows how soon that may be.
+  @Test func aKeyThatIsNotToBeAskedYet() {
+    var played = Played()
     played.machine.begin(now: 0)
     _ = played.actions()
-    played.machine.keyLost()
-    #expect(played.actions() == ["register"])
-    played.machine.registered()
-    played.machine.keyLost()
-    #expect(played.machine.end == .failed)
-    played = Played(registers: false)
+    let apple = GameFailure(.attestation, deviceCheck: 4)
+    played.machine.waits(until: 70, apple, now: 5)
+    #expect(played.actions() == ["waiting(until: 70.0) attestation"])
+    played.machine.networkChanged(now: 10)
+    let requests = played.machine.takeActions().compactMap { action in
+      if case .connect(let request) = action { request } else { nil }
+    }
+    #expect(requests.map(\.isHurried) == [true])
+    played.machine.waits(until: 65, apple, now: 10)
+    #expect(played.machine.nextTime == 65)
+    played.machine.tick(now: 65)
+    #expect(played.actions().last == "connect Portcullis-Client")
+    played.machine.giveUp(apple)
+    #expect(played.machine.end == .failed(apple))
+  }
+
+  /// Nothing but another network, the foreground or the player ends it.
+  @Test func aKeyOfTheGatesThatIsNotPinned() {
+    var played = Played()
     played.machine.begin(now: 0)
-    played.machine.keyLost()
-    #expect(played.machine.end == .failed)
+    played.machine.failed(GameFailure(.pinMismatch), now: 0)
+    #expect(played.machine.nextTime == nil && played.machine.end == nil)
+    _ = played.actions()
+    played.machine.retry(now: 1)
+    #expect(played.actions().last == "connect Portcullis-Client")
+  }
+
+  @Test func eachKindHasItsPause() {
+    let pauses: [(GameFailure.Kind, ClosedRange<Double>)] = [
+      (.offline, 30...30), (.unreachable, 0...1), (.timeout, 0...1), (.untrusted, 24...30),
+      (.interference, 4...5),
+    ]
+    for (kind, range) in pauses {
+      var retries = Retries(seed: 3)
+      #expect(range.contains(retries.pause(after: kind)), "\(kind)")
+      for _ in 0..<20 { _ = retries.pause(after: kind) }
+      let longest: Double = kind == .untrusted ? 600 : kind == .interference ? 60 : 30
+      #expect(retries.pause(after: kind) <= longest, "\(kind)")
+    }
   }
 
   // MARK: Another start of the app
@@ -228,7 +260,7 @@ import Testing
         if case .connect(let request) = action { request } else { nil }
       }
       #expect(request.map { $0["Portcullis-Resume"] } == ["\(Played.id);received=7;state"])
-      played.machine.failed(now: 0)
+      played.machine.failed(Played.lost, now: 0)
       played.machine.networkChanged(now: 0)
     }
     played.machine.opened(subprotocol: "portcullis.v1", now: 0)
@@ -268,7 +300,7 @@ import Testing
     played.machine.opened(subprotocol: "portcullis.v1", now: 0)
     played.receive(Played.greeting(resumed: true, received: 2))
     played.machine.closed(code: 1002, now: 0)
-    #expect(played.machine.end == .violation("more received than sent"))
+    #expect(played.machine.end == .failed(GameFailure(.protocolViolation, detail: "more received than sent")))
   }
 
   @Test(arguments: ["", "short", "AAAAAAAAAAAAAAAAAAAAA\n", "AAAAAAAAAAAAAAAAAAAAAA;"])

@@ -45,9 +45,9 @@ import Testing
     var played = Played()
     played.machine.begin(now: 0)
     played.machine.opened(subprotocol: nil, now: 0)
-    #expect(played.actions().contains("close 1000"))
-    played.machine.closed(code: 1000, now: 0)
-    #expect(played.machine.end == .unsupported)
+    #expect(played.actions().contains("abandon"))
+    #expect(played.machine.why.kind == .interference)
+    #expect((4...5).contains(played.machine.nextTime ?? 0))
   }
 
   @Test(arguments: [#"{"type":"prompt"}"#, "hello", #"{"type":"session","id":"short"}"#])
@@ -58,7 +58,7 @@ import Testing
     played.receive(text)
     #expect(played.actions().contains("close 1002"))
     played.machine.closed(code: 1002, now: 0)
-    #expect(played.machine.end == .violation("no greeting"))
+    #expect(played.machine.end == .failed(GameFailure(.protocolViolation, detail: "no greeting")))
   }
 
   @Test func noGreetingAtAll() {
@@ -74,38 +74,41 @@ import Testing
   @Test func aFirstFailureMayBeFinal() {
     var played = Played(triesFirstAgain: false)
     played.machine.begin(now: 0)
-    played.machine.failed(now: 0)
-    #expect(played.machine.end == .failed)
+    played.machine.failed(Played.lost, now: 0)
+    #expect(played.machine.end == .failed(Played.lost))
     played = Played(triesFirstAgain: false)
     played.machine.begin(now: 0)
-    played.machine.refused(status: 429, code: "rate_limited", retryAfter: 3, now: 0)
-    #expect(played.machine.end == .refused(status: 429, code: "rate_limited"))
+    played.machine.refused(GateRefusal(status: 429, code: "rate_limited", retryAfter: 3), now: 0)
+    #expect(played.machine.end?.failure?.code == .rateLimited)
   }
 
   // MARK: Refusals
 
   @Test func refusalsThatAreTriedAgainOnce() {
-    var played = Played(registers: true)
+    var played = Played()
     played.machine.begin(now: 0)
     _ = played.actions()
-    played.machine.refused(status: 401, code: "nonce_invalid", retryAfter: nil, now: 0)
+    played.machine.refused(GateRefusal(status: 401, code: "nonce_invalid", retryAfter: nil), now: 0)
     #expect(played.actions() == ["connect Portcullis-Client"])
-    played.machine.refused(status: 401, code: "assertion_rejected", retryAfter: nil, now: 0)
-    #expect(played.actions() == ["register"])
-    played.machine.registered()
+    played.machine.refused(GateRefusal(status: 401, code: "assertion_rejected", retryAfter: nil), now: 0)
+    #expect(played.actions() == ["renew key"])
+    played.machine.renewed()
     #expect(played.actions() == ["connect Portcullis-Client"])
-    played.machine.refused(status: 401, code: "assertion_rejected", retryAfter: nil, now: 0)
-    #expect(played.machine.end == .refused(status: 401, code: "assertion_rejected"))
+    played.machine.refused(GateRefusal(status: 401, code: "assertion_rejected", retryAfter: nil), now: 0)
+    #expect(played.actions() == ["renew key"])
+    let refusal = GateRefusal(status: 401, code: "assertion_rejected")
+    played.machine.giveUp(refusal.failure)
+    #expect(played.machine.end == .failed(refusal.failure))
   }
 
   @Test(arguments: [
-    "key_revoked", "attestation_rejected", "assertion_required", "key_unknown", "bad_request",
+    "key_revoked", "attestation_rejected", "assertion_required", "bad_request",
   ])
   func refusalsThatAreFinal(code: String) {
     var played = Played()
     played.machine.begin(now: 0)
-    played.machine.refused(status: 403, code: code, retryAfter: nil, now: 0)
-    #expect(played.machine.end == .refused(status: 403, code: code))
+    played.machine.refused(GateRefusal(status: 403, code: code, retryAfter: nil), now: 0)
+    #expect(played.machine.end?.failure?.code?.rawValue == code)
   }
 
   private enum Consequence {
@@ -122,21 +125,21 @@ import Testing
       "quota_exceeded": .pause,
     ]
     let status = code.statusCode
-    var played = Played(registers: true)
+    var played = Played()
     played.machine.begin(now: 0)
     _ = played.actions()
-    played.machine.refused(status: status, code: code.rawValue, retryAfter: 20, now: 100)
+    played.machine.refused(GateRefusal(status: status, code: code.rawValue, retryAfter: 20), now: 100)
     switch others[code.rawValue] ?? .end {
     case .atOnce: #expect(played.actions() == ["connect Portcullis-Client"])
-    case .newKey: #expect(played.actions() == ["register"])
+    case .newKey: #expect(played.actions() == ["renew key"])
     case .pause:
       #expect((120...122).contains(try #require(played.machine.nextTime)))
       // The gate's word goes before a better network.
       played.machine.networkChanged(now: 101)
       #expect(!played.actions().contains { $0.hasPrefix("connect ") })
     case .end:
-      #expect(played.machine.end == .refused(status: status, code: code.rawValue))
-      #expect(!played.actions().contains { $0.hasPrefix("connect ") || $0 == "register" })
+      #expect(played.machine.end?.failure?.code == code)
+      #expect(!played.actions().contains { $0.hasPrefix("connect ") || $0 == "renew key" })
     }
   }
 
@@ -144,7 +147,7 @@ import Testing
   func refusalsThatPass(code: String?, status: Int) throws {
     var played = Played()
     played.machine.begin(now: 0)
-    played.machine.refused(status: status, code: code, retryAfter: 20, now: 100)
+    played.machine.refused(GateRefusal(status: status, code: code, retryAfter: 20), now: 100)
     let next = try #require(played.machine.nextTime)
     #expect((120...122).contains(next))
     _ = played.actions()
@@ -195,7 +198,7 @@ import Testing
     #expect(played.actions() == ["gap(messages: Optional(4))", "gap(messages: nil)"])
     played.receive(#"{"type":"gap","messages":1,"next":8}"#)
     played.machine.closed(code: 1002, now: 0)
-    #expect(played.machine.end == .violation("a gap that goes back"))
+    #expect(played.machine.end == .failed(GameFailure(.protocolViolation, detail: "a gap that goes back")))
   }
 
   @Test func doubtIsTold() throws {
@@ -222,7 +225,7 @@ import Testing
     while played.machine.end == nil, now < 2000 {
       now = played.machine.nextTime ?? 2000
       played.machine.tick(now: now)
-      played.machine.failed(now: now)
+      played.machine.failed(Played.lost, now: now)
     }
     #expect(played.machine.end == .gaveUp && (600...700).contains(now))
   }

@@ -1,4 +1,5 @@
 /// How a session ends for its machine, and what is no end.
+import PortcullisProtocol
 import Testing
 
 @testable import PortcullisClient
@@ -34,14 +35,14 @@ import Testing
     played.receive(#"{"type":"ended","reason":"game_closed"}"#)
     #expect(played.actions() == [#"{"type":"ack","received":1}"#])
     played.machine.closed(code: code, now: 0)
-    #expect(played.machine.end == .byGate(reason: "game_closed"))
+    #expect(played.machine.end == .byGate(.known(.gameClosed)))
   }
 
   @Test func anEndWithoutItsClose() {
     var played = Played.attached()
     played.receive(#"{"type":"ended","reason":"expired"}"#)
     played.machine.tick(now: 5)
-    #expect(played.machine.end == .byGate(reason: "expired") && played.actions().contains("abandon"))
+    #expect(played.machine.end == .byGate(.known(.expired)) && played.actions().contains("abandon"))
   }
 
   @Test func theAppEndsItsSession() throws {
@@ -70,7 +71,7 @@ import Testing
         #expect(played.actions() == ["close 1000"] && played.machine.nextTime == 9)
         played.machine.closed(code: 1000, now: 4)
       } else {
-        played.machine.failed(now: 4)
+        played.machine.failed(Played.lost, now: 4)
       }
       #expect(played.machine.end == .byApp)
     }
@@ -123,19 +124,72 @@ import Testing
 
   // MARK: Silence
 
-  @Test func aSilentGateIsAskedAndThenLeft() throws {
+  /// A quiet game: a question after a minute, the app is told after 3 s more, and after 15 s it is over.
+  @Test func aSilentGateIsAskedAndThenLeft() {
     var played = Played.attached()
     #expect(played.machine.nextTime == 60)
     played.machine.tick(now: 60)
-    #expect(played.actions() == ["ping"])
-    played.machine.heard(now: 61)
-    #expect(played.machine.nextTime == 121)
-    try played.machine.send([0x61], now: 70)
-    #expect(played.machine.nextTime == 80)
-    played.machine.tick(now: 80)
-    played.machine.tick(now: 99)
-    #expect(played.actions() == ["binary a", "ping"])
-    played.machine.tick(now: 100)
-    #expect(played.actions().first == "abandon" && !played.machine.isAttached)
+    #expect(played.actions() == ["ping"] && played.machine.isAnswering)
+    played.machine.ponged(now: 60.2)
+    #expect((0.19...0.21).contains(played.machine.roundTrip ?? 0))
+    #expect(played.machine.nextTime == 120.2)
+    played.machine.tick(now: 120.2)
+    played.machine.tick(now: 123.2)
+    #expect(played.actions() == ["ping", "answering(false)"] && !played.machine.isAnswering)
+    played.machine.tick(now: 135.1)
+    #expect(played.machine.isAttached)
+    played.machine.tick(now: 135.2)
+    #expect(played.actions().first == "abandon" && played.machine.why.kind == .timeout)
+  }
+
+  /// A hole while somebody types shows after 5 s and is over after 17 s; what is heard in between says that it is over.
+  @Test func whatIsTypedIsAskedAfter() throws {
+    var played = Played.attached()
+    try played.machine.send([0x61], now: 10)
+    try played.machine.send([0x61], now: 11)
+    #expect(played.machine.nextTime == 12)
+    played.machine.tick(now: 12)
+    played.machine.tick(now: 15)
+    #expect(played.actions() == ["binary a", "binary a", "ping", "answering(false)"])
+    played.receive(binary: [0x62], now: 16)
+    #expect(played.actions().first == "answering(true)" && played.machine.isAnswering)
+    // Asked again, but not within 5 s of the last question.
+    try played.machine.send([0x61], now: 16)
+    #expect(played.machine.nextTime == 18)
+    played.machine.tick(now: 18)
+    played.machine.ponged(now: 18.1)
+    try played.machine.send([0x61], now: 18.2)
+    _ = played.actions()
+    played.machine.tick(now: 22.9)
+    #expect(!played.actions().contains("ping"))
+    played.machine.tick(now: 23)
+    #expect(played.actions().contains("ping"))
+    played.machine.tick(now: 26)
+    played.machine.tick(now: 38)
+    #expect(!played.machine.isAttached && played.machine.why.kind == .timeout)
+  }
+
+  /// A line every three seconds to a game that says nothing, and a gate that answers at once: no alarm, few questions.
+  @Test func quietPlayRaisesNoAlarm() throws {
+    var played = Played.attached()
+    var questions = 0
+    var told: [String] = []
+    var sent = 0
+    for step in 0..<6_000 {
+      let now = Double(step) * 0.1
+      if step % 30 == 0 {
+        try played.machine.send([0x61], now: now)
+        sent += 1
+      }
+      played.machine.tick(now: now)
+      for action in played.actions() {
+        if action == "ping" { questions += 1 }
+        if action.hasPrefix("answering") { told.append(action) }
+      }
+      if played.machine.pingedAt == now { played.machine.ponged(now: now) }
+      // An acknowledgement is owed for five seconds, rightly.
+      if step % 50 == 0 { played.receive(#"{"type":"ack","received":\#(sent)}"#, now: now) }
+    }
+    #expect(told == [] && questions <= 121)
   }
 }

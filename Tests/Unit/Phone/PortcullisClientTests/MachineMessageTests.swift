@@ -97,7 +97,7 @@ import Testing
     played.reconnect()
     played.receive(Played.greeting(resumed: true, received: received))
     played.machine.closed(code: 1002, now: 0)
-    #expect(played.machine.end == .violation("more received than sent"))
+    #expect(played.machine.end == .failed(GameFailure(.protocolViolation, detail: "more received than sent")))
   }
 
   @Test func inputIsBounded() throws {

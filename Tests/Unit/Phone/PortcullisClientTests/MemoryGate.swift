@@ -64,7 +64,8 @@ final class MemoryGate: GateTransport {
       state.requests.append(request)
       if !state.refusals.isEmpty, let refusal = state.refusals.removeFirst() { return refusal }
       let body =
-        request.method == "GET" ? #"{"nonce":"\#(Self.nonce)","expires":1}"# : #"{"registered":true}"#
+        request.method == "GET"
+        ? #"{"nonce":"\#(Self.nonce)","expires":9000000000000}"# : #"{"registered":true}"#
       return GateAnswer(status: 200, code: nil, retryAfter: nil, body: Array(body.utf8))
     }
   }
@@ -83,7 +84,8 @@ final class MemoryGate: GateTransport {
   ) throws(GateTransportError) -> MemoryConnection {
     state.attempts -= 1
     if !state.refusals.isEmpty, let refusal = state.refusals.removeFirst() {
-      throw .refused(status: refusal.status, code: refusal.code, retryAfter: refusal.retryAfter)
+      throw .refused(
+        status: refusal.status, code: refusal.code, retryAfter: refusal.retryAfter, trace: refusal.trace)
     }
     let resume = upgrade.fields.first { $0.name == "Portcullis-Resume" }?.value
     state.resumes.append(resume)
@@ -148,7 +150,7 @@ final class MemoryConnection: GateConnection {
     }
   }
 
-  private static let lost = GateTransportError.unreachable("lost")
+  private static let lost = GateTransportError.failed(.unreachable, "lost")
 
   let subprotocol: String? = SessionRequest.subprotocol
   private let state: Locked<State>

@@ -25,7 +25,7 @@ struct ModelWorld {
   init(seed: UInt64 = 1, inputPatience: Double? = nil) {
     machine = SessionMachine(
       policy: GameOptions(
-        triesFirstAgain: true, beginsAnew: true, registers: false, givesUpWithSession: false,
+        triesFirstAgain: true, beginsAnew: true, givesUpWithSession: false,
         inputPatience: inputPatience),
       client: ClientDescription(name: "Model"), seed: seed)
     machine.begin(now: now)
@@ -137,7 +137,11 @@ struct ModelWorld {
     guard toGate != nil else { return }
     toGate = nil
     toApp = nil
-    if machine.phase == .connecting { machine.failed(now: now) } else { machine.closed(code: 1006, now: now) }
+    if machine.phase == .connecting {
+      machine.failed(Played.lost, now: now)
+    } else {
+      machine.closed(code: 1006, now: now)
+    }
     perform()
   }
 
@@ -192,7 +196,7 @@ struct ModelWorld {
         toGate = [.upgrade(resume: request["Portcullis-Resume"], client: request["Portcullis-Client"] != nil)]
         toApp = []
         connections += 1
-      case .recall, .register: break
+      case .recall, .renewKey, .tellWaiting: break
       case .remember(let session): remembered = session
       case .sendText(let bytes): toGate?.append(.text(String(decoding: bytes, as: UTF8.self)))
       case .sendBinary(let bytes): toGate?.append(.binary(String(decoding: bytes, as: UTF8.self)))

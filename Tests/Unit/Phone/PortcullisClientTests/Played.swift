@@ -6,15 +6,17 @@ struct Played {
   var machine: SessionMachine
 
   init(
-    triesFirstAgain: Bool = true, beginsAnew: Bool = true, registers: Bool = false,
-    givesUpWithSession: Bool = false, inputPatience: Double? = 10,
+    triesFirstAgain: Bool = true, beginsAnew: Bool = true, givesUpWithSession: Bool = false,
+    inputPatience: Double? = 10,
     client: ClientDescription = ClientDescription(name: "Test")
   ) {
     machine = SessionMachine(
       policy: GameOptions(
-        triesFirstAgain: triesFirstAgain, beginsAnew: beginsAnew, registers: registers,
-        givesUpWithSession: givesUpWithSession, inputPatience: inputPatience), client: client, seed: 7)
+        triesFirstAgain: triesFirstAgain, beginsAnew: beginsAnew, givesUpWithSession: givesUpWithSession,
+        inputPatience: inputPatience), client: client, seed: 7)
   }
+
+  static let lost = GameFailure(.unreachable, detail: "lost")
 
   static let id = "AAAAAAAAAAAAAAAAAAAAAA"
 
@@ -35,7 +37,8 @@ struct Played {
       switch action {
       case .connect(let request): "connect " + request.fields.map(\.name).joined(separator: " ")
       case .recall: "recall"
-      case .register: "register"
+      case .renewKey: "renew key"
+      case .tellWaiting(let until, let why): "waiting(until: \(until)) \(why.kind)"
       case .remember(let session):
         session.map { "remember \($0.id) \($0.received) \($0.handled)" } ?? "forget"
       case .sendText(let bytes): String(decoding: bytes, as: UTF8.self)

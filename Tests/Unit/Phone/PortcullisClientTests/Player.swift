@@ -81,16 +81,43 @@ final class Player: Sendable {
   /// A hundred times as fast as time.
   static let fastClock = GameClock(
     now: { GameClock.system.now() * 100 },
-    sleep: { seconds in try await GameClock.system.sleep(seconds / 100) })
+    sleep: { seconds in try await GameClock.system.sleep(seconds / 100) },
+    wall: { 1_700_000_000 + GameClock.system.now() * 100 })
 
   static func session(
-    _ gate: MemoryGate, attestor: (any DeviceAttestor)? = nil, storage: any SessionStorage = MemoryStorage(),
+    _ gate: MemoryGate, attestor: (any DeviceAttestor)? = nil, storage: any GameStorage = MemoryStorage(),
     options: GameOptions = GameOptions(inputPatience: nil), clock: GameClock = fastClock
   ) throws -> GameSession {
-    GameSession(
-      gate: try #require(URL(string: "https://play.example.com:8443/game")),
-      client: ClientDescription(name: "Test"),
-      transport: gate, attestor: attestor, storage: storage, options: options, clock: clock)
+    let url = try #require(URL(string: "https://play.example.com:8443/game"))
+    let key = attestor.map {
+      AppKey(gate: url, transport: gate, attestor: $0, storage: storage, clock: clock)
+    }
+    return GameSession(
+      gate: url, client: ClientDescription(name: "Test"), transport: gate, key: key, storage: storage,
+      options: options, clock: clock)
+  }
+
+  static let keyEntry = GameEntry(.key, gate: "play.example.com:8443")
+  static let sessionEntry = GameEntry(.session("main"), gate: "play.example.com:8443")
+
+  /// A storage that knows a registered key, a session, or both.
+  static func storage(keyID: String? = nil, session: RememberedSession? = nil) -> MemoryStorage {
+    var entries: [GameEntry: [UInt8]] = [:]
+    if let keyID {
+      entries[keyEntry] = AppKeyRecord(key: AppKeyRecord.Key(id: keyID, stage: .registered)).bytes
+    }
+    if let session { entries[sessionEntry] = session.bytes }
+    return MemoryStorage(entries)
+  }
+}
+
+extension GameStorage {
+  var keyRecord: AppKeyRecord? {
+    get async { try? await load(Player.keyEntry).flatMap { try? AppKeyRecord(saved: $0) } }
+  }
+
+  var session: RememberedSession? {
+    get async { try? await load(Player.sessionEntry).flatMap { try? RememberedSession(saved: $0) } }
   }
 }
 
