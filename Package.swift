@@ -223,6 +223,7 @@ let modules = [
 
   // A player's session on the app's side, and the simulated device.
   Module("PortcullisClient", in: .phone, ["PortcullisProtocol"], isPlain: true),
+  Module("PortcullisTesting", in: .phone, ["PortcullisClient", "PortcullisProtocol"], isPlain: true),
   Module(
     "Dialing", in: .phone,
     [
@@ -302,7 +303,7 @@ let testTargets = [
       "AppAttest", "Bytes", "Crypto", "DeviceWire", "Dialing", "Identity", "JSON", "Kit", "Obligation",
       "System", "Time",
     ]),
-  tests("PortcullisClient", ["Kit", "PortcullisProtocol"]),
+  tests("PortcullisClient", ["Kit", "PortcullisProtocol", "PortcullisTesting"]),
   tests("Bench", ["Dialing", "Identity", "JSON", "Time"]),
   tests("Addresses"),
   tests("Charsets", ["Confinement", "Kit", "Obligation", "System"]),
@@ -481,6 +482,7 @@ let package = Package(
   products: [
     .library(name: "PortcullisClient", targets: ["PortcullisClient"]),
     .library(name: "PortcullisProtocol", targets: ["PortcullisProtocol"]),
+    .library(name: "PortcullisTesting", targets: ["PortcullisTesting"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),

@@ -15,6 +15,9 @@ public struct GameClock: Sendable {
   public var now: @Sendable () -> Double
   /// Returns after so many seconds; sooner, by throwing, when its task is cancelled.
   public var sleep: @Sendable (Double) async throws -> Void
+  /// Likewise, at that moment of `now`; nil: by `sleep`. A clock that a test moves has it: what is asked for before the clock is
+  /// moved, and begun after it, would else end too late.
+  package var sleepUntil: (@Sendable (Double) async throws -> Void)?
   /// Unix time in seconds, as the person at the device has set it.
   public var wall: @Sendable () -> Double
 
@@ -29,6 +32,12 @@ public struct GameClock: Sendable {
     self.now = now
     self.sleep = sleep
     self.wall = wall ?? { Self.seconds(CLOCK_REALTIME) }
+  }
+
+  /// Returns at that moment of `now`, or at once where that is past.
+  func sleep(until time: Double) async throws {
+    if let sleepUntil { return try await sleepUntil(time) }
+    try await sleep(max(0, time - now()))
   }
 
   private static func seconds(_ clock: clockid_t) -> Double {

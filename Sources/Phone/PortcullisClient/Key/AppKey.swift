@@ -237,9 +237,9 @@ public actor AppKey {
   }
 
   private func expire(_ number: Int) {
-    let sleep = clock.sleep
-    Task { [weak self] in
-      try? await sleep(Self.leaseTime)
+    let end = clock.now() + Self.leaseTime
+    Task { [weak self, clock] in
+      try? await clock.sleep(until: end)
       await self?.release(number)
     }
   }

@@ -1,13 +1,13 @@
 /// Bytes as text, as far as headers and requests need it: base64 and base64url (RFC 4648), and hexadecimal digits.
-enum TextEncoding {
+package enum TextEncoding {
   /// RFC 4648 §4, with padding.
-  static func base64(_ bytes: [UInt8]) -> String {
+  package static func base64(_ bytes: [UInt8]) -> String {
     let text = encode(bytes, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
     return text + String(repeating: "=", count: (3 - bytes.count % 3) % 3)
   }
 
   /// RFC 4648 §5, without padding.
-  static func base64URL(_ bytes: [UInt8]) -> String {
+  package static func base64URL(_ bytes: [UInt8]) -> String {
     encode(bytes, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
   }
 
@@ -26,7 +26,7 @@ enum TextEncoding {
   }
 
   /// Nil for what is not two digits for each byte.
-  static func bytes(ofHex text: String) -> [UInt8]? {
+  package static func bytes(ofHex text: String) -> [UInt8]? {
     let digits = Array(text.utf8)
     guard digits.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []
@@ -40,7 +40,7 @@ enum TextEncoding {
   }
 
   /// RFC 4648 §4, with padding; nil for anything else.
-  static func bytes(ofBase64 text: String) -> [UInt8]? {
+  package static func bytes(ofBase64 text: String) -> [UInt8]? {
     let digits = Array(text.utf8)
     guard digits.count.isMultiple(of: 4) else { return nil }
     let padding = digits.suffix(2).count { $0 == UInt8(ascii: "=") }

@@ -80,11 +80,9 @@ final class SessionOwner: Sendable {
     timer.withLock { timer in
       guard time < timer.at else { return }
       timer.task?.cancel()
-      let seconds = time - clock.now()
-      let sleep = clock.sleep
       timer.at = time
-      timer.task = Task { [weak self] in
-        do { try await sleep(seconds) } catch { return }
+      timer.task = Task { [weak self, clock] in
+        do { try await clock.sleep(until: time) } catch { return }
         self?.tick(time)
       }
     }

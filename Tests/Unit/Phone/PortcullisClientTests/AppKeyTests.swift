@@ -2,6 +2,7 @@
 import FoundationEssentials
 import PortcullisProtocol
 import Testing
+import PortcullisTesting
 
 @testable import PortcullisClient
 
@@ -9,7 +10,7 @@ import Testing
   private static let url = "https://play.example.com:8443/game"
 
   private static func key(
-    _ gate: MemoryGate, _ attestor: MemoryAttestor, storage: any GameStorage = MemoryStorage(),
+    _ gate: ScriptedGate, _ attestor: ScriptedAppAttest, storage: any GameStorage = MemoryStorage(),
     clock: GameClock = Player.fastClock
   ) throws -> AppKey {
     AppKey(
@@ -17,7 +18,7 @@ import Testing
       clock: clock)
   }
 
-  private static func session(_ gate: MemoryGate, _ key: AppKey, name: String) throws -> GameSession {
+  private static func session(_ gate: ScriptedGate, _ key: AppKey, name: String) throws -> GameSession {
     GameSession(
       gate: try #require(URL(string: url)), client: ClientDescription(), name: name, transport: gate,
       key: key,
@@ -26,8 +27,8 @@ import Testing
 
   /// Many ask at once: one key is made, and each assertion is answered before the next one is made.
   @Test func assertionsAreMadeInTurn() async throws {
-    let attestor = MemoryAttestor()
-    let key = try Self.key(MemoryGate(), attestor)
+    let attestor = ScriptedAppAttest()
+    let key = try Self.key(ScriptedGate(), attestor)
     let under = Locked((now: 0, most: 0, done: 0))
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<100 {
@@ -53,7 +54,7 @@ import Testing
 
   /// A request that is never answered keeps the others waiting for 15 seconds, not for ever.
   @Test func aLeaseEndsByItself() async throws {
-    let key = try Self.key(MemoryGate(), MemoryAttestor())
+    let key = try Self.key(ScriptedGate(), ScriptedAppAttest())
     let begun = Player.fastClock.now()
     let lost = try await key.assertion()
     let next = try await key.assertion()
@@ -66,9 +67,9 @@ import Testing
 
   /// An error gives the turn back.
   @Test func aFailureGivesTheTurnBack() async throws {
-    let gate = MemoryGate()
-    let attestor = MemoryAttestor()
-    let key = try Self.key(gate, attestor, storage: Player.storage(keyID: MemoryAttestor.key(99)))
+    let gate = ScriptedGate()
+    let attestor = ScriptedAppAttest()
+    let key = try Self.key(gate, attestor, storage: Player.storage(keyID: ScriptedAppAttest.key(99)))
     attestor.fail(4)
     await #expect(throws: AdmissionFailure.self) { try await key.assertion() }
     gate.look { $0.refusals = [GateAnswer(status: 503, code: "overloaded", retryAfter: 3, body: [])] }
@@ -77,12 +78,13 @@ import Testing
     ) {
       try await key.assertion()
     }
-    #expect(try await key.assertion().keyID == MemoryAttestor.key(99))
+    #expect(try await key.assertion().keyID == ScriptedAppAttest.key(99))
   }
 
   @Test func aNonceOfTheGatesNeedsNoChallenge() async throws {
-    let gate = MemoryGate()
-    let key = try Self.key(gate, MemoryAttestor(), storage: Player.storage(keyID: MemoryAttestor.key(99)))
+    let gate = ScriptedGate()
+    let key = try Self.key(
+      gate, ScriptedAppAttest(), storage: Player.storage(keyID: ScriptedAppAttest.key(99)))
     let nonce = String(repeating: "cd", count: 32)
     #expect(try await key.assertion(over: nonce).nonce == nonce)
     #expect(gate.look { $0.requests } == [])
@@ -91,8 +93,8 @@ import Testing
   // MARK: Several sessions
 
   @Test func twoSessionsShareOneKey() async throws {
-    let attestor = MemoryAttestor()
-    let (first, second) = (MemoryGate(), MemoryGate())
+    let attestor = ScriptedAppAttest()
+    let (first, second) = (ScriptedGate(), ScriptedGate())
     let key = try Self.key(first, attestor)
     let players = [
       Player(try Self.session(first, key, name: "main")),
@@ -101,22 +103,22 @@ import Testing
     try await eventually("both play") { players.allSatisfy { $0.session.isAttached } }
     #expect(attestor.keys == 1)
     let ids = [first, second].flatMap { gate in gate.look { $0.assertions.map { $0[0].value } } }
-    #expect(Set(ids) == [MemoryAttestor.key(1)])
+    #expect(Set(ids) == [ScriptedAppAttest.key(1)])
   }
 
   @Test func aNameIsUsedOnce() async throws {
-    let gate = MemoryGate()
-    let key = try Self.key(gate, MemoryAttestor())
+    let gate = ScriptedGate()
+    let key = try Self.key(gate, ScriptedAppAttest())
     let first = Player(try Self.session(gate, key, name: "main"))
     try await eventually("it plays") { first.session.isAttached }
-    let second = Player(try Self.session(MemoryGate(), key, name: "main"))
+    let second = Player(try Self.session(ScriptedGate(), key, name: "main"))
     try await eventually("its end") { second.end?.failure?.kind == .nameInUse }
     #expect(first.session.isAttached)
     // Once that one is over, another may have it.
     let closing = Task { await first.session.close() }
     await closing.value
     try await eventually("the end") { first.end == .byApp }
-    let third = Player(try Self.session(MemoryGate(), key, name: "main"))
+    let third = Player(try Self.session(ScriptedGate(), key, name: "main"))
     try await eventually("it plays") { third.session.isAttached }
   }
 
@@ -125,8 +127,8 @@ import Testing
     let later = Array(#"{"v":2}"#.utf8)
     for entry in [Player.keyEntry, Player.sessionEntry] {
       let storage = MemoryStorage([entry: later])
-      let attestor = MemoryAttestor()
-      let player = Player(try Player.session(MemoryGate(), attestor: attestor, storage: storage))
+      let attestor = ScriptedAppAttest()
+      let player = Player(try Player.session(ScriptedGate(), attestor: attestor, storage: storage))
       try await eventually("the end") { player.end?.failure?.kind == .storage }
       #expect(attestor.calls == [])
       #expect(await storage.load(entry) == later)
@@ -138,8 +140,8 @@ import Testing
   /// Each step is in it, and nothing that is secret.
   @Test func theLogHoldsNoSecrets() async throws {
     let lines = Locked([String]())
-    let gate = MemoryGate()
-    let attestor = MemoryAttestor()
+    let gate = ScriptedGate()
+    let attestor = ScriptedAppAttest()
     let storage = MemoryStorage()
     let options = GameOptions(inputPatience: nil, log: { line in lines.withLock { $0.append("\(line)") } })
     let url = try #require(URL(string: Self.url))
@@ -157,7 +159,7 @@ import Testing
     try await eventually("it is back") { gate.look { $0.connections } == 2 && player.session.isAttached }
     gate.look { state in
       state.refusals = [
-        nil, GateAnswer(status: 503, code: "overloaded", retryAfter: 1, trace: "t7", body: []),
+        GateAnswer(status: 503, code: "overloaded", retryAfter: 1, trace: "t7", body: [])
       ]
     }
     gate.cut()
@@ -170,7 +172,8 @@ import Testing
       #expect(text.contains(part), "\(part) in\n\(text)")
     }
     let id = try #require(await storage.session?.id)
-    for secret in [MemoryGate.nonce, MemoryAttestor.key(1), id, "my password", "a secret of the game's"] {
+    for secret in [ScriptedGate.nonce, ScriptedAppAttest.key(1), id, "my password", "a secret of the game's"]
+    {
       #expect(!text.contains(secret), "\(secret)")
     }
   }

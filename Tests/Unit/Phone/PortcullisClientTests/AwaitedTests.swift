@@ -1,6 +1,8 @@
 /// Callbacks that come once, twice, late or never: whoever waits gets one answer.
 import Testing
 
+import PortcullisTesting
+
 @testable import PortcullisClient
 
 @Suite struct AwaitedTests {

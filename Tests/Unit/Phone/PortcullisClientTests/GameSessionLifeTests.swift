@@ -2,6 +2,7 @@
 import FoundationEssentials
 import PortcullisProtocol
 import Testing
+import PortcullisTesting
 
 @testable import PortcullisClient
 
@@ -13,8 +14,8 @@ import Testing
   // MARK: Getting in
 
   @Test func aKeyIsRegisteredWhereThereIsNone() async throws {
-    let gate = MemoryGate()
-    let attestor = MemoryAttestor()
+    let gate = ScriptedGate()
+    let attestor = ScriptedAppAttest()
     let storage = MemoryStorage()
     let player = Player(try Player.session(gate, attestor: attestor, storage: storage))
     try await eventually("a session begins") { player.session.isAttached }
@@ -22,21 +23,22 @@ import Testing
     let requests = gate.look { $0.requests }
     #expect(
       requests.map { "\($0.method) \($0.url.absoluteString)" } == [
-        "GET https://play.example.com:8443/attest/challenge?purpose=register&key=\(MemoryAttestor.query(1))",
+        "GET https://play.example.com:8443/attest/challenge?purpose=register&key=\(ScriptedAppAttest.query(1))",
         "POST https://play.example.com:8443/attest/register",
         "GET https://play.example.com:8443/attest/challenge",
       ])
     #expect(
       requests[1].body.map { String(decoding: $0, as: UTF8.self) }
-        == #"{"keyId":"\#(MemoryAttestor.key(1))","attestation":"AQI=","clientData":"\#(MemoryGate.nonce)"}"#)
+        == #"{"keyId":"\#(ScriptedAppAttest.key(1))","attestation":"AQI=","clientData":"\#(ScriptedGate.nonce)"}"#
+    )
     #expect(
       gate.look { $0.assertions } == [
         [
-          GateField("X-App-Assert-KeyId", MemoryAttestor.key(1)), GateField("X-App-Assert-Data", "Aw=="),
-          GateField("X-App-Assert-Nonce", MemoryGate.nonce),
+          GateField("X-App-Assert-KeyId", ScriptedAppAttest.key(1)), GateField("X-App-Assert-Data", "Aw=="),
+          GateField("X-App-Assert-Nonce", ScriptedGate.nonce),
         ]
       ])
-    #expect(await storage.keyRecord?.key?.id == MemoryAttestor.key(1))
+    #expect(await storage.keyRecord?.key?.id == ScriptedAppAttest.key(1))
     // Once is enough: each connection has an assertion of its own.
     gate.cut()
     try await eventually("another connection") { gate.look { $0.connections } == 2 }
@@ -45,8 +47,8 @@ import Testing
 
   /// The challenge outlives 429 and 503, and a key cannot be attested twice.
   @Test func aRegistrationThatHasToWaitGoesOutAgain() async throws {
-    let gate = MemoryGate()
-    let attestor = MemoryAttestor()
+    let gate = ScriptedGate()
+    let attestor = ScriptedAppAttest()
     gate.look { state in
       state.refusals = [
         nil, Self.refusal(429, "rate_limited", retryAfter: 2), Self.refusal(503, "store_unavailable"),
@@ -60,38 +62,38 @@ import Testing
   }
 
   @Test func aKeyThatTheGateDoesNotKnowIsReplaced() async throws {
-    let gate = MemoryGate()
-    let attestor = MemoryAttestor()
-    let storage = Player.storage(keyID: MemoryAttestor.key(99))
+    let gate = ScriptedGate()
+    let attestor = ScriptedAppAttest()
+    let storage = Player.storage(keyID: ScriptedAppAttest.key(99))
     gate.look { $0.refusals = [nil, Self.refusal(401, "key_unknown")] }
     let player = Player(try Player.session(gate, attestor: attestor, storage: storage))
     try await eventually("a session begins") { player.session.isAttached }
     #expect(attestor.calls == ["assert 99", "make", "attest 1", "assert 1"])
-    #expect(await storage.keyRecord?.key?.id == MemoryAttestor.key(1))
+    #expect(await storage.keyRecord?.key?.id == ScriptedAppAttest.key(1))
   }
 
   @Test func aKeyThatIsGoneIsReplaced() async throws {
-    let gate = MemoryGate()
-    let attestor = MemoryAttestor()
+    let gate = ScriptedGate()
+    let attestor = ScriptedAppAttest()
     attestor.fail(3)
-    let storage = Player.storage(keyID: MemoryAttestor.key(99))
+    let storage = Player.storage(keyID: ScriptedAppAttest.key(99))
     let player = Player(try Player.session(gate, attestor: attestor, storage: storage))
     try await eventually("a session begins") { player.session.isAttached }
     #expect(attestor.calls == ["assert 99", "make", "attest 1", "assert 1"])
   }
 
   @Test func whereThereIsNoAppAttest() async throws {
-    let attestor = MemoryAttestor()
+    let attestor = ScriptedAppAttest()
     attestor.isSupported = false
-    let player = Player(try Player.session(MemoryGate(), attestor: attestor))
+    let player = Player(try Player.session(ScriptedGate(), attestor: attestor))
     try await eventually("the end") { player.end?.failure?.kind == .unsupported }
     #expect(attestor.calls == [])
-    let none = Player(try Player.session(MemoryGate()))
+    let none = Player(try Player.session(ScriptedGate()))
     try await eventually("without an assertion") { none.session.isAttached }
   }
 
   @Test func aFinalRefusal() async throws {
-    let gate = MemoryGate()
+    let gate = ScriptedGate()
     gate.look { $0.refusals = [Self.refusal(403, "key_revoked")] }
     let player = Player(try Player.session(gate))
     try await eventually("the end") { player.end?.failure?.code == .keyRevoked }
@@ -99,7 +101,7 @@ import Testing
 
   /// What the gate asks for is waited for, whatever the network does meanwhile.
   @Test func theGatesPauseIsObeyed() async throws {
-    let gate = MemoryGate()
+    let gate = ScriptedGate()
     gate.look { $0.refusals = [Self.refusal(503, "overloaded", retryAfter: 5)] }
     let player = Player(try Player.session(gate))
     let begun = Player.fastClock.now()
@@ -117,7 +119,7 @@ import Testing
   // MARK: Another start
 
   @Test func anotherStartComesBack() async throws {
-    let gate = MemoryGate()
+    let gate = ScriptedGate()
     let storage = MemoryStorage()
     var player: Player? = Player(try Player.session(gate, storage: storage))
     try await eventually("a session begins") { player?.session.isAttached == true }
@@ -143,7 +145,7 @@ import Testing
   }
 
   @Test func whatIsOverIsNotComeBackTo() async throws {
-    let gate = MemoryGate()
+    let gate = ScriptedGate()
     let storage = MemoryStorage()
     let player = Player(try Player.session(gate, storage: storage, clock: .system))
     try await eventually("a session begins") { player.session.isAttached }
@@ -155,7 +157,7 @@ import Testing
   }
 
   @Test func whoLeavesCanComeBack() async throws {
-    let gate = MemoryGate()
+    let gate = ScriptedGate()
     let storage = MemoryStorage()
     let player = Player(try Player.session(gate, storage: storage, clock: .system))
     try await eventually("a session begins") { player.session.isAttached }
@@ -170,7 +172,7 @@ import Testing
   // MARK: Background
 
   @Test func nothingIsTriedInTheBackground() async throws {
-    let gate = MemoryGate()
+    let gate = ScriptedGate()
     let player = Player(try Player.session(gate, clock: .system))
     try await eventually("a session begins") { player.session.isAttached }
     gate.say(.binary("one"))
@@ -193,7 +195,7 @@ import Testing
   // MARK: The consumer
 
   @Test func aConsumerThatStopsAndAnotherOne() async throws {
-    let gate = MemoryGate()
+    let gate = ScriptedGate()
     let player = Player(try Player.session(gate))
     try await eventually("a session begins") { player.session.isAttached && player.events.count == 3 }
     player.stop()
@@ -208,7 +210,8 @@ import Testing
     for text in ["http://play.example.com", "mailto:x@example.com", "wss:///game"] {
       let gate = try #require(URL(string: text))
       let session = GameSession(
-        gate: gate, client: ClientDescription(), transport: MemoryGate(), key: nil, storage: MemoryStorage())
+        gate: gate, client: ClientDescription(), transport: ScriptedGate(), key: nil, storage: MemoryStorage()
+      )
       let player = Player(session)
       try await eventually("the end") { player.end?.failure?.kind == .unusable }
     }

@@ -4,12 +4,13 @@ import Foundation
 import Kit
 import PortcullisProtocol
 import Testing
+import PortcullisTesting
 
 @testable import PortcullisClient
 
 @Suite(.timeLimit(.minutes(3))) struct GameSessionTests {
   /// Everything typed is heard and everything said is shown.
-  private func settle(_ gate: MemoryGate, _ player: Player, typed: Int) async throws {
+  private func settle(_ gate: ScriptedGate, _ player: Player, typed: Int) async throws {
     try await eventually("everything arrives") {
       guard let session = gate.session else { return false }
       gate.acknowledge()
@@ -31,7 +32,7 @@ import Testing
   // MARK: Losses
 
   @Test(arguments: 0..<24) func anyLosses(seed: UInt64) async throws {
-    let gate = MemoryGate(seed: seed, losses: 12)
+    let gate = ScriptedGate(seed: seed, losses: 12)
     var random = SplitMix(seed: seed)
     let player = Player(try Player.session(gate))
     try await eventually("a session begins") { gate.session != nil && player.session.isAttached }
@@ -58,7 +59,7 @@ import Testing
 
   /// From many threads at once: each one's lines stay in their order.
   @Test(arguments: [0, 8]) func sendFromManyThreads(losses: Int) async throws {
-    let gate = MemoryGate(seed: 5, losses: losses)
+    let gate = ScriptedGate(seed: 5, losses: losses)
     let player = Player(try Player.session(gate))
     try await eventually("a session begins") { player.session.isAttached }
     let acknowledging = Task {
@@ -88,7 +89,7 @@ import Testing
 
   /// Who does not look has 64 events waiting, and nothing more is read; only what was looked at is acknowledged.
   @Test func nothingIsReadBeyondSixtyFourEvents() async throws {
-    let gate = MemoryGate()
+    let gate = ScriptedGate()
     // Connecting, attached, echo: the third is in its hands.
     let player = Player(try Player.session(gate), appetite: 3)
     try await eventually("three events") { player.events.count == 3 }
@@ -110,7 +111,7 @@ import Testing
 
   /// A connection that is lost meanwhile loses nothing that has come.
   @Test func aLossBehindABacklog() async throws {
-    let gate = MemoryGate()
+    let gate = ScriptedGate()
     let player = Player(try Player.session(gate), appetite: 3)
     try await eventually("three events") { player.events.count == 3 }
     for number in 0..<100 { gate.say(.binary("text \(number)")) }
@@ -130,7 +131,7 @@ import Testing
 
   /// What came before the end is told before the end.
   @Test func theEndIsToldLast() async throws {
-    let gate = MemoryGate()
+    let gate = ScriptedGate()
     let player = Player(try Player.session(gate), appetite: 3)
     try await eventually("three events") { player.events.count == 3 }
     for number in 0..<40 { gate.say(.binary("text \(number)")) }
@@ -147,8 +148,8 @@ import Testing
 
   /// A function kept in a generic place would be wrapped once more for each event, and each call would go through all of it.
   @Test func whoObservesIsCalledTheSameWayEachTime() throws {
-    let gate = MemoryGate()
-    let session = try Player.session(gate, attestor: MemoryAttestor(), storage: MemoryStorage())
+    let gate = ScriptedGate()
+    let session = try Player.session(gate, attestor: ScriptedAppAttest(), storage: MemoryStorage())
     let depths = Locked([Int]())
     session.observe { depths.withLock { $0.append(Thread.callStackReturnAddresses.count) } }
     for _ in 0..<1000 { session.owner.change { _, _ in } }

@@ -1,6 +1,8 @@
 /// The JSON of a session's messages: what is taken, what is refused, and that nothing breaks it.
 import Testing
 
+import PortcullisTesting
+
 @testable import PortcullisClient
 
 @Suite struct JSONTextTests {

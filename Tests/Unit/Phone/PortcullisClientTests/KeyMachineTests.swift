@@ -1,5 +1,6 @@
 /// What becomes of an app's key when Apple or the gate fails: each error in each call, at a first start, in play and with kills.
 import Testing
+import PortcullisTesting
 
 @testable import PortcullisClient
 
@@ -225,7 +226,7 @@ import Testing
     var world = KeyWorld.registered
     world.failures = [.generateAssertion: 3]
     for _ in 0..<5 { #expect(world.attempt(isForeground: false) == .waits(until: nil, .attestation)) }
-    #expect(world.keys == 0 && world.machine.record.key?.id == MemoryAttestor.key(99))
+    #expect(world.keys == 0 && world.machine.record.key?.id == ScriptedAppAttest.key(99))
   }
 
   @Test func withoutAppAttest() {
@@ -247,7 +248,7 @@ import Testing
       .registered,
     ]
     for stage in stages {
-      var record = AppKeyRecord(key: AppKeyRecord.Key(id: MemoryAttestor.key(7), stage: stage))
+      var record = AppKeyRecord(key: AppKeyRecord.Key(id: ScriptedAppAttest.key(7), stage: stage))
       record.failures = 3
       record.unknowns = 1
       record.notBefore = 1_700_000_000

@@ -1,4 +1,6 @@
 /// A world for the key's machine: Apple, which fails by plan, a gate, a clock, and kills.
+import PortcullisTesting
+
 @testable import PortcullisClient
 
 struct KeyWorld {
@@ -29,7 +31,7 @@ struct KeyWorld {
   }
 
   static var registered: KeyWorld {
-    KeyWorld(AppKeyRecord(key: AppKeyRecord.Key(id: MemoryAttestor.key(99), stage: .registered)))
+    KeyWorld(AppKeyRecord(key: AppKeyRecord.Key(id: ScriptedAppAttest.key(99), stage: .registered)))
   }
 
   /// As the owner does it, until the attempt has an outcome.
@@ -43,7 +45,7 @@ struct KeyWorld {
       case .make:
         guard !fails(.generateKey, isForeground) else { continue }
         keys += 1
-        machine.made(MemoryAttestor.key(keys), wall: wall)
+        machine.made(ScriptedAppAttest.key(keys), wall: wall)
       case .challenge:
         nonces += 1
         let digits = String(nonces, radix: 16)
@@ -84,7 +86,7 @@ struct KeyWorld {
 
   /// As the owner does it when the gate does not know a key.
   mutating func refuse(_ number: Int) {
-    machine.refused(MemoryAttestor.key(number), GateRefusal(status: 401, code: "key_unknown").failure)
+    machine.refused(ScriptedAppAttest.key(number), GateRefusal(status: 401, code: "key_unknown").failure)
     save()
   }
 

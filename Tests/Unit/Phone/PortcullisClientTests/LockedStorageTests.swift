@@ -1,15 +1,16 @@
 /// A storage that does not say yet what it has, never will, or takes nothing.
 import Testing
+import PortcullisTesting
 
 @testable import PortcullisClient
 
 @Suite struct LockedStorageTests {
   /// Locked at first: neither key nor session is made anew, and nothing is written over what cannot be read yet.
   @Test func whatCannotBeReadYetIsWaitedFor() async throws {
-    let gate = MemoryGate()
-    let attestor = MemoryAttestor()
+    let gate = ScriptedGate()
+    let attestor = ScriptedAppAttest()
     let old = RememberedSession(id: "AAAAAAAAAAAAAAAAAAAAAA", received: 7, handled: 0)
-    let storage = LockedStorage(Player.storage(keyID: MemoryAttestor.key(99), session: old))
+    let storage = LockedStorage(Player.storage(keyID: ScriptedAppAttest.key(99), session: old))
     let player = Player(try Player.session(gate, attestor: attestor, storage: storage))
     try await eventually("it is asked again and again") { await storage.looks > 2 }
     #expect(attestor.calls == [] && gate.look { $0.resumes } == [])
@@ -23,7 +24,7 @@ import Testing
   @Test func anEndBeforeItCouldBeReadKeepsIt() async throws {
     let old = RememberedSession(id: "AAAAAAAAAAAAAAAAAAAAAA", received: 0, handled: 0)
     let storage = LockedStorage(Player.storage(session: old))
-    let player = Player(try Player.session(MemoryGate(), storage: storage, clock: .system))
+    let player = Player(try Player.session(ScriptedGate(), storage: storage, clock: .system))
     try await eventually("it is asked") { await storage.looks > 0 }
     await player.session.close()
     #expect(await storage.kept.session == old)
@@ -31,8 +32,8 @@ import Testing
 
   /// For good: what is there is of no use to anybody.
   @Test func whatWillNeverBeReadIsReplaced() async throws {
-    let gate = MemoryGate()
-    let attestor = MemoryAttestor()
+    let gate = ScriptedGate()
+    let attestor = ScriptedAppAttest()
     let storage = LockedStorage(MemoryStorage(), throwing: .broken("an entry of another app"))
     let player = Player(try Player.session(gate, attestor: attestor, storage: storage))
     try await eventually("a session") { player.session.isAttached }
@@ -42,7 +43,7 @@ import Testing
 
   /// It is saved with the next change.
   @Test func whatCannotBeSavedIsPlayed() async throws {
-    let gate = MemoryGate()
+    let gate = ScriptedGate()
     let storage = LockedStorage(MemoryStorage(), throwing: nil)
     await storage.refuse()
     let player = Player(try Player.session(gate, storage: storage))

@@ -2,6 +2,8 @@
 import Kit
 import Testing
 
+import PortcullisTesting
+
 @testable import PortcullisClient
 
 @Suite struct LossTests {

@@ -2,6 +2,8 @@
 import PortcullisProtocol
 import Testing
 
+import PortcullisTesting
+
 @testable import PortcullisClient
 
 @Suite struct MachineConnectionTests {

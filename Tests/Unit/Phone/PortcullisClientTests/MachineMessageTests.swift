@@ -1,6 +1,8 @@
 /// What the machine of a session counts, acknowledges, keeps and drops.
 import Testing
 
+import PortcullisTesting
+
 @testable import PortcullisClient
 
 @Suite struct MachineMessageTests {

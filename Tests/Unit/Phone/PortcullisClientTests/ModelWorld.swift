@@ -1,9 +1,11 @@
 /// The machine, the model of a gate, and a connection between them that breaks where a test says.
+import PortcullisTesting
+
 @testable import PortcullisClient
 
 struct ModelWorld {
   var machine: SessionMachine
-  var gate = ModelGate()
+  var gate = GateModel()
   private(set) var now = 0.0
   /// Nil: no connection.
   private(set) var toGate: [Frame]?

@@ -1,4 +1,6 @@
 /// A machine for tests of single rules, and what it has asked for in words.
+import PortcullisTesting
+
 @testable import PortcullisClient
 
 /// A machine with what it has asked for, as its owner would see it.

@@ -1,6 +1,8 @@
 /// A session for tests, and the one who looks at what happens in it.
 import FoundationEssentials
+import Kit
 import Testing
+import PortcullisTesting
 
 @testable import PortcullisClient
 
@@ -85,7 +87,7 @@ final class Player: Sendable {
     wall: { 1_700_000_000 + GameClock.system.now() * 100 })
 
   static func session(
-    _ gate: MemoryGate, attestor: (any DeviceAttestor)? = nil, storage: any GameStorage = MemoryStorage(),
+    _ gate: ScriptedGate, attestor: (any DeviceAttestor)? = nil, storage: any GameStorage = MemoryStorage(),
     options: GameOptions = GameOptions(inputPatience: nil), clock: GameClock = fastClock
   ) throws -> GameSession {
     let url = try #require(URL(string: "https://play.example.com:8443/game"))
@@ -121,7 +123,15 @@ extension GameStorage {
   }
 }
 
-extension ModelGate.Session {
+extension ScriptedGate {
+  /// - Parameter losses: so many connections break, each where chance says.
+  convenience init(seed: UInt64 = 1, losses: Int) {
+    var random = SplitMix(seed: seed)
+    self.init(faults: Faults(cutsAfter: (0..<losses).map { _ in Int(random.next() % 40) }))
+  }
+}
+
+extension GateModel.Session {
   /// Without what is empty.
   var heard: [String] { taken.filter { !$0.isEmpty } }
 

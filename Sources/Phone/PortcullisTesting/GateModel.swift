@@ -1,9 +1,7 @@
-/// A slow, obvious gate with a game behind it, for the machine to be tried against: it keeps everything in arrays, and
-/// numbers by their positions.
-@testable import PortcullisClient
+/// A slow, obvious gate with a game behind it: it keeps everything in arrays, and numbers by their positions.
 
 /// What travels over a model's connection, the upgrade and its answer included.
-enum Frame: Equatable {
+package enum Frame: Equatable, Sendable {
   case upgrade(resume: String?, client: Bool)
   case accepted
   case text(String)
@@ -13,30 +11,32 @@ enum Frame: Equatable {
   case close(UInt16)
 }
 
-struct ModelGate {
-  struct Session {
-    var ids: [String]
+package struct GateModel {
+  package struct Session: Sendable {
+    package var ids: [String]
     /// Inputs in the order they were taken; empty ones take a place and reach nobody.
-    var taken: [String] = []
+    package var taken: [String] = []
     /// Everything for the app that counts.
-    var said: [Frame] = []
+    package var said: [Frame] = []
     /// How many of `said` the app has acknowledged, so that they are gone.
-    var acknowledged = 0
+    package var acknowledged = 0
     /// How many of `said` are lost for good, by eviction while detached.
-    var evicted = 0
-    var sinceAcknowledgement = 0
+    package var evicted = 0
+    package var sinceAcknowledgement = 0
   }
 
   /// The one that is attached last; others before it were replaced.
-  private(set) var sessions: [Session] = []
+  package private(set) var sessions: [Session] = []
   private var current: Int?
   private var nextID = 0
   /// After so many messages of the app it acknowledges.
-  var acknowledgesEvery = 3
+  package var acknowledgesEvery = 3
   /// Whether the connection's first message has come, which voids the older id.
   private var isConfirmed = true
 
-  var attached: Session? { current.map { sessions[$0] } }
+  package init() {}
+
+  package var attached: Session? { current.map { sessions[$0] } }
 
   private mutating func newID() -> String {
     nextID += 1
@@ -45,7 +45,7 @@ struct ModelGate {
   }
 
   /// A new connection, and what the gate says on it.
-  mutating func upgrade(resume: String?) -> [Frame] {
+  package mutating func upgrade(resume: String?) -> [Frame] {
     let id = newID()
     let parts = (resume ?? "").split(separator: ";")
     if parts.count >= 2, let received = Int(parts[1].dropFirst("received=".count)),
@@ -71,8 +71,22 @@ struct ModelGate {
     .text(
       """
       {"type":"session","id":"\(id)","resumed":\(isResumed),"received":\(session.taken.count),\
-      "resumeFor":600,"maxMessage":65536,"kept":true,"echo":false,"gmcp":false,"msdp":false}
+      "resumeFor":600,"maxMessage":65536,"kept":true,"echo":false,"gmcp":false,"msdp":false,\
+      "next":"\(Self.next(after: id))"}
       """)
+  }
+
+  /// Whether this stands in place of a challenge for what is resumed.
+  /// - Parameter resume: the value of `Portcullis-Resume`.
+  package func takes(_ nonce: String, for resume: String?) -> Bool {
+    guard let id = resume?.split(separator: ";").first.map(String.init) else { return false }
+    return nonce == Self.next(after: id) && sessions.contains { $0.ids.contains(id) }
+  }
+
+  /// What stands in place of a challenge for one who resumes by this identifier: 64 hexadecimal digits.
+  package static func next(after id: String) -> String {
+    let digits = id.utf8.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+    return digits + String(repeating: "0", count: 64 - digits.count)
   }
 
   private func rest(of index: Int, after received: Int) -> [Frame] {
@@ -87,24 +101,24 @@ struct ModelGate {
   }
 
   /// The game says something: it is kept, and sent where somebody is attached.
-  mutating func say(_ frame: Frame) -> [Frame] {
+  package mutating func say(_ frame: Frame) -> [Frame] {
     guard let current else { return [] }
     sessions[current].said.append(frame)
     return [frame]
   }
 
   /// Everything is forgotten, as by a gate without a place to keep sessions that starts anew.
-  mutating func forgetIDs() {
+  package mutating func forgetIDs() {
     for index in sessions.indices { sessions[index].ids = [] }
   }
 
-  mutating func evict() {
+  package mutating func evict() {
     guard let current else { return }
     sessions[current].evicted = sessions[current].said.count
   }
 
   /// A message of the app's, and what the gate says to it.
-  mutating func take(_ frame: Frame) -> [Frame] {
+  package mutating func take(_ frame: Frame) -> [Frame] {
     guard let current else { return [] }
     if !isConfirmed {
       sessions[current].ids.removeFirst()
@@ -112,12 +126,12 @@ struct ModelGate {
     }
     switch frame {
     case .ping: return [.pong]
-    case .text(let text) where text.contains(#""type":"ack""#):
+    case .text(let text) where text.holds(#""type":"ack""#):
       let received = Int(text.filter(\.isNumber)) ?? -1
       precondition(received <= sessions[current].said.count && received >= sessions[current].acknowledged)
       sessions[current].acknowledged = received
       return []
-    case .text(let text) where text.contains(#""type":"client""#): return []
+    case .text(let text) where text.holds(#""type":"client""#): return []
     case .text(let input), .binary(let input):
       sessions[current].taken.append(input)
       sessions[current].sinceAcknowledgement += 1
@@ -128,9 +142,17 @@ struct ModelGate {
   }
 
   /// What comes at the latest 5 s after the first message that is not acknowledged.
-  mutating func acknowledgement() -> Frame {
+  package mutating func acknowledgement() -> Frame {
     guard let current else { return .close(1011) }
     sessions[current].sinceAcknowledgement = 0
     return .text(#"{"type":"ack","received":\#(sessions[current].taken.count)}"#)
+  }
+}
+
+extension String {
+  /// iOS 15 has no search of the standard library's own.
+  fileprivate func holds(_ part: String) -> Bool {
+    let (text, part) = (Array(utf8), Array(part.utf8))
+    return text.indices.contains { text[$0...].starts(with: part) }
   }
 }
