@@ -32,11 +32,21 @@ internal import COpenSSL
   }
 
   package func authenticate(_ message: Span<UInt8>) -> Bytes32 {
+    unsafe message.withUnsafeBufferPointer { unsafe authenticate($0.baseAddress, $0.count) }
+  }
+
+  package func authenticate(_ message: PrivateKeyText) -> Bytes32 {
+    // `count` bytes from where the text lies, only read before the call returns.
+    unsafe message.withPointer { unsafe authenticate($0, message.count) }
+  }
+
+  /// - Parameters:
+  ///   - start: of the message; may be nil where it has no bytes.
+  ///   - count: of its bytes.
+  private func authenticate(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Bytes32 {
     guard let context = unsafe EVP_MAC_CTX_dup(keyed) else { fatalError("OpenSSL: EVP_MAC_CTX_dup failed") }
     defer { unsafe EVP_MAC_CTX_free(context) }
-    unsafe message.withUnsafeBufferPointer { buffer in
-      unsafe expectSuccess(EVP_MAC_update(context, buffer.baseAddress, buffer.count), "EVP_MAC_update")
-    }
+    unsafe expectSuccess(EVP_MAC_update(context, start, count), "EVP_MAC_update")
     var tag: [32 of UInt8] = .init(repeating: 0)
     var span = tag.mutableSpan
     // The count given is the buffer's own, and the tag of SHA-256 fills it.

@@ -34,11 +34,21 @@ package struct DevicePseudonym: Hashable, Sendable, CustomStringConvertible {
 package struct PseudonymKey: Sendable {
   package static let byteCount = 32
   private let tagger: HMACSHA256
+  private let derivation: HKDFSHA256
 
   /// Nil unless there are 32 bytes.
   package init?(_ key: PrivateKeyText) {
     guard key.count == Self.byteCount else { return nil }
     tagger = HMACSHA256(key: key)
+    derivation = HKDFSHA256(key)
+  }
+
+  /// A key for something else that has to outlive the process; the caller's to wipe.
+  /// - Parameters:
+  ///   - count: of its bytes.
+  ///   - name: what it is for, with a version.
+  package func derive(_ count: Int, for name: String) -> [UInt8] {
+    derivation.expand(count, for: Array(name.utf8))
   }
 
   /// Of an attested key.

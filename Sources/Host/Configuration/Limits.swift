@@ -28,6 +28,8 @@ package struct Limits: Sendable, Equatable {
   package internal(set) var challengeRate = Rate()
   /// Per address, over all loops.
   package internal(set) var registerRate = Rate()
+  /// How long a challenge for a registration is good.
+  package internal(set) var registerChallengeTTL: Duration = .zero
   /// Per device.
   package internal(set) var deviceRate = Rate()
   /// Per service.

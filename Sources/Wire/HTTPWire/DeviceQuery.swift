@@ -9,6 +9,8 @@ package struct DeviceQuery: Equatable, Sendable {
     case wait
     /// What a challenge is for.
     case purpose
+    /// Whose registration a challenge is for.
+    case key
   }
 
   /// Why a query is refused, as the log names it.
@@ -47,6 +49,11 @@ package struct DeviceQuery: Equatable, Sendable {
   /// Whether the query has such a member, whatever else is wrong with it.
   package static func names(_ name: Name, in text: String) -> Bool {
     text.split(separator: "&").contains { $0.prefix { $0 != "=" } == name.rawValue }
+  }
+
+  /// Whether it has one of exactly this value.
+  package static func has(_ name: Name, _ value: String, in text: String) -> Bool {
+    text.split(separator: "&").contains { $0 == "\(name.rawValue)=\(value)" }
   }
 
   private static func seconds(_ text: String) -> Int? {

@@ -33,5 +33,7 @@ package enum NonceRefusal: String, Error, Sendable {
   /// Not issued by this process, or not for this.
   case unknown = "nonce_unknown"
   case expired = "nonce_expired"
+  /// From further ahead of this gate's clock than another gate's may be.
+  case early = "nonce_early"
   case used = "nonce_used"
 }

@@ -110,13 +110,14 @@ extension Connection {
     if let wait = loop.shared.challengeRates.take(payer, loop.settings.challengeAllowance, now: loop.now) {
       return refuse(.limited(.challengeRate, retryAfter: wait), to: head)
     }
-    let scope: ChallengeScope
+    let wish: ChallengeWish
     do throws(DeviceQuery.Malformed) {
-      scope = try challengeScope(head)
+      wish = try ChallengeWish(
+        head.query, attests: loop.settings.attests, hasDevices: loop.shared.devices != nil)
     } catch {
       return refuse(Refusal(.badRequest, step: error.rawValue), to: head)
     }
-    guard let challenge = loop.shared.challenges.issue(loop: loop.index, for: scope) else {
+    guard let challenge = issue(wish) else {
       return refuse(Refusal(.overloaded, step: "challenges_per_second"), to: head)
     }
     counters.challenges.add()
@@ -129,15 +130,13 @@ extension Connection {
       to: head)
   }
 
-  /// What the challenge is asked for. Where nothing is, the query is nobody's business.
-  private func challengeScope(_ head: RequestHead) throws(DeviceQuery.Malformed) -> ChallengeScope {
-    guard loop.shared.devices != nil, let query = head.query, DeviceQuery.names(.purpose, in: query) else {
-      return .door
+  private func issue(_ wish: ChallengeWish) -> Challenge? {
+    switch wish {
+    case .scope(let scope): loop.shared.challenges.issue(loop: loop.index, for: scope)
+    case .registration(let key):
+      loop.shared.registerChallenges.issue(
+        for: key, lifetime: loop.settings.limits.registerChallengeTTL)
     }
-    guard let word = try DeviceQuery(query, allowing: [.purpose])[.purpose],
-      let purpose = ChallengePurpose(rawValue: word), purpose.isAskedForByName
-    else { throw .value }
-    return .purpose(purpose)
   }
 
   // MARK: Requests with a body

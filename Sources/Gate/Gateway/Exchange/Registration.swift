@@ -3,6 +3,7 @@
 internal import Admission
 internal import AppAttest
 internal import Bytes
+internal import Configuration
 internal import Crypto
 internal import HTTPWire
 internal import Identity
@@ -47,7 +48,8 @@ extension Connection {
     spending challenge: RegistrationChallenge, for request: RequestID, of registry: Registry? = nil
   ) -> Refusal? {
     let registrar = Registrar(
-      shared: loop.shared, policy: loop.settings.policy, mailbox: loop.mailbox, token: token,
+      shared: loop.shared, policy: loop.settings.policy,
+      challengeLifetime: loop.settings.limits.registerChallengeTTL, mailbox: loop.mailbox, token: token,
       request: request, attestation: attestation, keyID: keyID, clientDataHash: clientDataHash,
       challenge: challenge)
     let isTaken = loop.shared.pool.submit(from: payer) {
@@ -77,6 +79,7 @@ enum RegistrationChallenge: Sendable {
 private struct Registrar: Sendable {
   let shared: Shared
   let policy: AttestationPolicy
+  let challengeLifetime: Duration
   let mailbox: Mailbox
   let token: Token
   let request: RequestID
@@ -89,7 +92,7 @@ private struct Registrar: Sendable {
     let unspent: Unspent?
     do throws(NonceRefusal) {
       switch challenge {
-      case .presented(let nonce): unspent = try shared.challenges.check(nonce)
+      case .presented(let nonce): unspent = try spend(nonce)
       case .checked(let checked): unspent = checked
       }
     } catch {
@@ -110,6 +113,13 @@ private struct Registrar: Sendable {
       validationCategory: attested.validationCategory, bundleVersion: attested.bundleVersion,
       registeredAt: shared.clock.wall())
     mailbox.post(.attested(token, request, key, unspent))
+  }
+
+  /// A challenge for this key's registration is not used up: what is presented again registers the same key again, which
+  /// changes nothing.
+  private func spend(_ nonce: Bytes32) throws(NonceRefusal) -> Unspent? {
+    if try shared.registerChallenges.isGood(nonce, for: keyID, lifetime: challengeLifetime) { return nil }
+    return try shared.challenges.check(nonce)
   }
 
   /// A receipt that cannot be kept is the operator's loss, not a reason to turn a genuine device away.

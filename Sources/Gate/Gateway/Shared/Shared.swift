@@ -21,6 +21,7 @@ final class Shared: Sendable {
   let clock: any Clock
   let entropy: any Entropy
   let challenges: any Challenges
+  let registerChallenges: RegisterChallenges
   let store: any AttestedKeyStore
   let attestations: AttestationVerifier
   let pool: RegistrationPool
@@ -120,6 +121,7 @@ final class Shared: Sendable {
     self.log = log
     self.mailboxes = mailboxes
     challenges = ChallengeIssuer(loops: mailboxes.count, clock: clock, entropy: entropy)
+    registerChallenges = RegisterChallenges(pseudonyms, clock: clock, entropy: entropy)
     counters = mailboxes.map { _ in Counters() }
     revocations = Revocations(
       store: store, register: register, mailboxes: mailboxes, clock: clock, log: log)
@@ -198,5 +200,14 @@ final class Shared: Sendable {
 
   func postToAll(_ message: LoopMessage) {
     for mailbox in mailboxes { mailbox.post(message) }
+  }
+}
+
+extension RegisterChallenges {
+  /// - Parameter secret: from which their keys are derived; without one they are good for as long as the process lives.
+  fileprivate convenience init(_ secret: PseudonymKey?, clock: any Clock, entropy: any Entropy) {
+    var keys = secret?.derive(Self.keyBytes, for: Self.derivation) ?? entropy.bytes(Self.keyBytes)
+    defer { wipe(&keys) }
+    self.init(keys: keys, clock: clock, entropy: entropy)
   }
 }

@@ -123,6 +123,12 @@ extension SettingTable {
         + "millisecond."
     ),
     limit(
+      "REGISTER_CHALLENGE_TTL", .duration(.seconds(60)...Duration.seconds(86_400)),
+      \.limits.registerChallengeTTL, "24h",
+      "How long a challenge for one key's registration is good; Apple may be out of reach for hours, and its leaves "
+        + "live three days."
+    ),
+    limit(
       "DEVICE_RATE", .rate(burstOver: .seconds(60)), \.limits.deviceRate, "60/m",
       "Requests of one device by its tokens, a minute's worth at once: a person decides, a phone asks now and then."
     ),

@@ -21,7 +21,8 @@ package protocol AttestedKeyStore: AnyObject, Sendable {
   var isAccepting: Bool { get }
 
   /// A key that is known keeps its counter; one that is revoked is refused.
-  /// - Parameter challenge: that it was registered by, spent in the same step; nil where there is none.
+  /// - Parameter challenge: that it was registered by, spent in the same step; nil where there is none. Then what is already
+  ///   there is there as it was, however often it comes.
   func register(
     _ key: NewKey, spending challenge: Unspent?, completion: @escaping Completion
   ) -> RegisterVerdict

@@ -101,7 +101,8 @@ package final class KeyStore: AttestedKeyStore {
 
   /// A key that is known keeps its counter and the time of its first registration; what the attestation says
   /// (app, environment, launch) replaces what an earlier one said, and counts as use. Its challenge was spent when it was
-  /// checked, as nobody shares the store.
+  /// checked, as nobody shares the store. Without one, the same attestation may come again and again: where it says nothing
+  /// new, nothing is written.
   package func register(
     _ key: NewKey, spending: Unspent? = nil, completion: @escaping Completion
   ) -> RegisterVerdict {
@@ -121,6 +122,9 @@ package final class KeyStore: AttestedKeyStore {
         throw Refused(.full)
       }
       guard state.isAccepting else { throw Refused(.unavailable) }
+      if spending == nil, let position, state.table.record(at: position).saysTheSame(as: record) {
+        return Change(nil, .accepted(isNew: false))
+      }
       let fact = Fact.registered(key.identifier, record)
       state.table.apply(fact)
       return Change(fact, .accepted(isNew: position == nil))
@@ -162,10 +166,11 @@ package final class KeyStore: AttestedKeyStore {
   // MARK: The shape of a change
 
   private struct Change<Verdict> {
-    let fact: Fact
+    /// Nil where nothing is written, and the answer waits for what was written before.
+    let fact: Fact?
     let verdict: Verdict
 
-    init(_ fact: Fact, _ verdict: Verdict) {
+    init(_ fact: Fact?, _ verdict: Verdict) {
       self.fact = fact
       self.verdict = verdict
     }
@@ -188,7 +193,11 @@ package final class KeyStore: AttestedKeyStore {
     do throws(Refused<Verdict>) {
       let (verdict, isFirst) = try state.withLock { state throws(Refused<Verdict>) in
         let change = try body(&state)
-        state.pending.append(change.fact, isRelaxed ? nil : completion)
+        guard let fact = change.fact else {
+          if !isRelaxed { state.pending.append(barrier: completion) }
+          return (change.verdict, false)
+        }
+        state.pending.append(fact, isRelaxed ? nil : completion)
         return (change.verdict, state.schedule.noteChange(at: clock.monotonic))
       }
       wake(isFirstChange: isFirst, isGathered: isGathered)
@@ -204,5 +213,14 @@ package final class KeyStore: AttestedKeyStore {
   func wake(isFirstChange: Bool, isGathered: Bool = false) {
     if !isGathered { commitSignal.ring() }
     if isFirstChange { snapshotSignal.ring() }
+  }
+}
+
+extension KeyRecord {
+  /// Whether `other` says the same of the key, whenever either of them was used.
+  fileprivate func saysTheSame(as other: KeyRecord) -> Bool {
+    var other = other
+    other.lastUsedAt = lastUsedAt
+    return self == other
   }
 }

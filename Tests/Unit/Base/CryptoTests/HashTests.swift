@@ -72,6 +72,42 @@ private func bytes(_ hex: String) -> [UInt8] {
     #expect(byText.hex == tag)
   }
 
+  /// RFC 5869 Appendix A.1 to A.3: secret, salt, name, and what is derived.
+  static let hkdf = [
+    (
+      String(repeating: "0b", count: 22), "000102030405060708090a0b0c", "f0f1f2f3f4f5f6f7f8f9",
+      "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf34007208d5b887185865"
+    ),
+    (
+      hex(0x00..<0x50), hex(0x60..<0xB0), hex(0xB0..<0x100),
+      "b11e398dc80327a1c8e7f78c596a49344f012eda2d4efad8a050cc4c19afa97c"
+        + "59045a99cac7827271cb41c65e590e09da3275600c2f09b8367793a9aca3db71"
+        + "cc30c58179ec3e87c14c01d5c1f3434f1d87"
+    ),
+    (
+      String(repeating: "0b", count: 22), "", "",
+      "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d9d201395faa4b61a96c8"
+    ),
+  ]
+
+  private static func hex(_ range: Range<Int>) -> String {
+    let bytes = range.map { UInt8($0) }
+    return Hex.encode(bytes.span)
+  }
+
+  @Test(arguments: hkdf) func derivation(secret: String, salt: String, name: String, expected: String) {
+    let (secret, salt, name) = (bytes(secret), bytes(salt), bytes(name))
+    let text = PrivateKeyText(copying: secret.span)
+    let key = HKDFSHA256(text, salt: salt)
+    for count in [expected.utf8.count / 2, 0, 1, 31, 32, 33] {
+      let derived = key.expand(count, for: name)
+      let found = Hex.encode(derived.span)
+      #expect(found == expected.prefix(count * 2))
+    }
+    let most = key.expand(HKDFSHA256.mostBytes, for: [])
+    #expect(most.count == 8160)
+  }
+
   /// FIPS 197 Appendix C.3.
   @Test func block() throws {
     let key = [UInt8](0..<32)

@@ -20,6 +20,16 @@ import Testing
     #expect(key.pseudonym(ofCertificateKey: hash).description == "eOvmyn8AHE4ha1RGVipjxg")
   }
 
+  /// By Python's hmac, as RFC 5869 says, without a salt.
+  @Test func otherKeysAreDerived() throws {
+    let key = try #require(Self.key((0..<32).map { $0 }))
+    let derived = key.derive(64, for: "portcullis/register-challenge/v1")
+    let text = Hex.encode(derived.span)
+    #expect(
+      text == "2f7c1e114541f53711de9ab8dccf43e9f01b8b0bd2f83b939cd09a00d7f016bc"
+        + "009a7f3da642b7748a9a0ee450c8bb1c202a472004df58b5ce5e210f2de79276")
+  }
+
   @Test func anotherKeyGivesAnotherName() throws {
     let hash = try #require(Bytes32(Self.digest))
     let names = try (0..<20).map { number in

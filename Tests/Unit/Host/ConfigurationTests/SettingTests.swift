@@ -97,6 +97,8 @@ import Testing
     Reading("CHALLENGE_RATE", "10/s") {
       $0.limits.challengeRate == Rate(count: 10, per: .seconds(1), burst: 600)
     },
+    Reading("REGISTER_CHALLENGE_TTL", "1h") { $0.limits.registerChallengeTTL == .seconds(3600) },
+    Reading("REGISTER_CHALLENGE_TTL", "24h") { $0.limits.registerChallengeTTL == .seconds(86_400) },
     Reading("REGISTER_RATE", "1000000/m") {
       $0.limits.registerRate == Rate(count: 1_000_000, per: .seconds(60), burst: 1_000_000)
     },
@@ -201,7 +203,8 @@ import Testing
     ("WS_MAX_FRAME_BYTES", ["124", "17MiB"]),
     ("WS_MAX_MESSAGE_BYTES", ["124", "65MiB"]), ("QUEUE_MAX_BYTES", ["4095", "16385KiB"]),
     ("HANDSHAKE_RATE", ["30", "30/h", "0/s", "/s", "1000001/s", "-1/s", "1.5/s", "30 /s"]),
-    ("CHALLENGE_RATE", ["0/m"]), ("REGISTER_RATE", ["x/m"]), ("MAX_CONNECTIONS", ["0", "10000001"]),
+    ("CHALLENGE_RATE", ["0/m"]), ("REGISTER_RATE", ["x/m"]),
+    ("REGISTER_CHALLENGE_TTL", ["0", "59s", "86401s", "2d", "off"]), ("MAX_CONNECTIONS", ["0", "10000001"]),
     ("GAME_CHARSET", ["UTF-16", "utf 8", "UTF-8,latin1", "ISO-8859-12", "windows-1258"]),
     ("GAME_SGA", ["yes"]), ("GAME_COMPRESSION", ["MCCP2", "true", "mccp3"]),
     ("GAME_KEEPALIVE", ["0", "Off", "false", "999ms", "25h", "never"]),

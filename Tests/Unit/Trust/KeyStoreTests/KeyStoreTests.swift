@@ -72,6 +72,38 @@ import Time
     #expect(try bench.open().find(identifier(1)) == record)
   }
 
+  /// As the same attestation may come again and again, whose challenge nothing spends.
+  @Test func registeringTheSameAgainWritesNothing() throws {
+    let bench = Bench()
+    let store = try bench.open()
+    let results = Recorder<CommitResult>()
+    #expect(store.register(newKey(1)) { results.append($0) } == .accepted(isNew: true))
+    // It is no more durable than the first time.
+    let later = UnixTime(milliseconds: 1_900_000_000_000)
+    #expect(store.register(newKey(1, at: later)) { results.append($0) } == .accepted(isNew: false))
+    #expect(results.all.isEmpty)
+    store.commitAll()
+    #expect(results.all == [.committed, .committed])
+    #expect(store.advance(1, to: 9) == .accepted)
+    store.commitAll()
+    let (record, bytes) = (store.find(identifier(1)), store.statistics.journalBytes)
+    for _ in 0..<100 {
+      #expect(store.register(newKey(1, at: later)) { results.append($0) } == .accepted(isNew: false))
+      store.commitAll()
+    }
+    #expect(results.all.count == 102 && Set(results.all.map { "\($0)" }) == ["committed"])
+    #expect(store.find(identifier(1)) == record && record?.signCount == 9)
+    #expect(store.statistics.journalBytes == bytes && store.statistics.keys == 1)
+    // By a challenge of its own it counts as use, as ever.
+    let unspent = Unspent(nonce: bytes32(5), issuedAt: bench.clock.monotonic())
+    #expect(store.register(newKey(1, at: later), spending: unspent) { _ in } == .accepted(isNew: false))
+    #expect(store.find(identifier(1))?.lastUsedAt == later)
+    _ = store.revoke(identifier(1), now: later) { _ in }
+    #expect(store.register(newKey(1, at: later)) { _ in } == .revoked)
+    #expect(store.close())
+    #expect(try bench.open().find(identifier(1))?.signCount == 9)
+  }
+
   @Test func recordsWhatAnOlderFileLeftOpen() throws {
     let bench = Bench()
     bench.files.place(storePath, Array(SnapshotTests.olderFile.utf8))
