@@ -34,7 +34,7 @@ package struct GateConfiguration: Sendable, Equatable {
   package internal(set) var workers = 1
   /// Of messages that carry the game's bytes.
   package internal(set) var messageType = MessageType.binary
-  package internal(set) var compression = Compression.deflate
+  package internal(set) var compression = Compression.on
   package internal(set) var telnet = Telnet()
   package internal(set) var sessions = Sessions()
   package internal(set) var limits = Limits()
@@ -146,8 +146,8 @@ extension GateConfiguration {
   }
 
   /// Of messages to and from apps.
-  package enum Compression: String, CaseIterable, Sendable {
-    case deflate
+  package enum Compression: Sendable {
+    case on
     case off
   }
 

@@ -1,5 +1,6 @@
 """permessage-deflate (RFC 7692) on the wire: offers, and messages both ways."""
 
+import itertools
 import os
 import threading
 import zlib
@@ -245,17 +246,54 @@ def test_an_app_declines_compression(gates, backends, subprotocol):
         assert client.until_close()[0] == 1002
 
 
+@pytest.mark.parametrize("subprotocol", [None, "portcullis.v1", "gmcp.mudstandards.org"])
+def test_a_client_that_keeps_its_window_whatever_it_is_told(gates, backends, subprotocol):
+    """As Apple's stack of iOS 15.0 to 15.3, which compresses with what it has said before where it was told not to. With
+    its own word nothing is compressed, and of a thousand messages none is lost; without it the second ends the connection."""
+    backend = backends(sink)
+    gate = gates(backend, INPUT_RATE="100000/s", **NO_AUTH)
+    chosen = {"Sec-WebSocket-Protocol": subprotocol} if subprotocol else {}
+    lines = [b"say the same thing again, for the %dth time\n" % number for number in range(1000)]
+
+    def say(client, count):
+        window = Window()
+        for line in lines[:count]:
+            if client.answer:
+                client.frame(BINARY, window.deflate(line), reserved=RSV1)
+            else:
+                client.frame(BINARY, line)
+
+    with DeflateSocket(gate, BARE + "; client_no_context_takeover", chosen | {"Portcullis-Compression": "off"}) as client:
+        assert client.answer is None
+        say(client, 1000)
+        heard = b"".join(lines) if not subprotocol else b"".join(lines).replace(b"\n", b"\r\n")
+        eventually(lambda: heard in bytes(backend.connections[0].received), "a thousand lines at the game")
+    with DeflateSocket(gate, BARE + "; client_no_context_takeover", chosen) as client:
+        assert client.answer == PLAIN + "; client_no_context_takeover"
+        say(client, 2)
+        assert client.until_close()[0] == 1007
+
+
 @pytest.mark.parametrize("value", ["", "on", "Off", "off, off", "off\r\nPortcullis-Compression: off"])
 def test_a_bad_compression_header_is_400(echoing, value):
     with pytest.raises(AssertionError, match="400"):
         DeflateSocket(echoing, BARE, {"Portcullis-Compression": value})
 
 
+def test_where_it_is_off_no_answer_has_the_extension(gates, backends):
+    gate = gates(backends(sink), WS_COMPRESSION="off", **NO_AUTH)
+    offers = [BARE, OFFER, f"foo, {BARE}; client_no_context_takeover"]
+    subprotocols = [{}] + [{"Sec-WebSocket-Protocol": name} for name in ("portcullis.v1", "terminal.mudstandards.org")]
+    for offer, chosen, word in itertools.product(offers, subprotocols, [{}, {"Portcullis-Compression": "off"}]):
+        with DeflateSocket(gate, offer, chosen | word) as client:
+            assert client.answer is None
+
+
 def test_the_operator_turns_compression_off(gates, backends, tmp_path):
     """The answer to an offer is then none at all; who has agreed before keeps it to the end."""
     backend = backends(says(b"a story told twice. " * 20, b"a story told twice. " * 20))
     settings = tmp_path / "portcullis.env"
-    settings.write_text("WS_COMPRESSION=deflate\n")
+    settings.write_text("WS_COMPRESSION=on\n")
     gate = gates(backend, start=False, **NO_AUTH).start("--config", str(settings))
     with DeflateSocket(gate, BARE) as before:
         assert before.read_message()[1] and before.was_compressed

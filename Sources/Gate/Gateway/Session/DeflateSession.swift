@@ -51,7 +51,7 @@ final class DeflateSession {
   static func agreed(
     on upgrade: PlayerUpgrade, _ settings: LoopSettings, windows: Sum
   ) -> (session: DeflateSession, response: String)? {
-    guard settings.compression == .deflate, !upgrade.declinesCompression else { return nil }
+    guard settings.compression == .on, !upgrade.declinesCompression else { return nil }
     let limit = settings.limits.compressionWindowsBytes
     let agreement = PermessageDeflate.agreed(on: upgrade.request.extensions) { bytes in
       windows.reserve(bytes, within: limit)

@@ -48,6 +48,17 @@ extension SettingSyntax where Value: RawRepresentable & CaseIterable, Value.RawV
   }
 }
 
+extension SettingSyntax where Value == GateConfiguration.Compression {
+  /// `deflate` is what `on` was called in 0.2.0.
+  static let compression = SettingSyntax("on or off") { (text) throws(SettingError) in
+    switch text {
+    case "on", "deflate": return .on
+    case "off": return .off
+    default: throw SettingError("is neither on nor off")
+    }
+  }
+}
+
 extension SettingSyntax where Value == Set<AttestEnvironment> {
   static let environments = SettingSyntax("production, development or both") { (text) throws(SettingError) in
     switch text {

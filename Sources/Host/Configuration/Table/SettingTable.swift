@@ -94,8 +94,8 @@ package enum SettingTable {
       "What apps may choose; none is an upgrade without a subprotocol. With none, binary and telnet only, no "
         + "telnet is spoken here."),
     Setting(
-      "WS_COMPRESSION", .choice, \.compression, default: "deflate", in: .sessions, isReloadable: true,
-      "Whether connections of apps that offer it are compressed (permessage-deflate); deflate, as phones pay for bytes. "
+      "WS_COMPRESSION", .compression, \.compression, default: "on", in: .sessions, isReloadable: true,
+      "Whether connections of apps that offer it are compressed (permessage-deflate); on, as phones pay for bytes. "
         + "An app declines it by Portcullis-Compression: off."),
     Setting(
       "GMCP_AGAIN", .packages, \.sessions.packagesToldAgain, default: "Char.*,Room.*,Group.*", in: .sessions,

@@ -33,7 +33,8 @@ import Testing
     Reading("WS_MESSAGE_TYPE", "text") { $0.messageType == .text },
     Reading("WS_MESSAGE_TYPE", "binary") { $0.messageType == .binary },
     Reading("WS_COMPRESSION", "off") { $0.compression == .off },
-    Reading("WS_COMPRESSION", "deflate") { $0.compression == .deflate },
+    Reading("WS_COMPRESSION", "on") { $0.compression == .on },
+    Reading("WS_COMPRESSION", "deflate") { $0.compression == .on },
     Reading("WS_COMPRESSION_WINDOWS", "0") { $0.limits.compressionWindowsBytes == 0 },
     Reading("WS_COMPRESSION_WINDOWS", "65536MiB") { $0.limits.compressionWindowsBytes == 64 << 30 },
     Reading("REQUIRE_APP_AUTH", "false") { !$0.requiresAppAuth },
@@ -163,7 +164,7 @@ import Testing
     ),
     ("BACKEND", ["mud", "mud:0", "mud:65536", "unix:", "echo", "http://mud:80", "::1:4000"]),
     ("BACKEND_PROXY_PROTOCOL", ["V1", "v3", "true"]), ("WS_MESSAGE_TYPE", ["Binary", "utf8"]),
-    ("WS_COMPRESSION", ["on", "Off", "true", "permessage-deflate"]),
+    ("WS_COMPRESSION", ["", "On", "Off", "true", "permessage-deflate"]),
     ("WS_COMPRESSION_WINDOWS", ["-1", "65537MiB", "off"]),
     (
       "ALLOWED_ORIGINS",
