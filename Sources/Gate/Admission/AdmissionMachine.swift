@@ -49,11 +49,15 @@ package struct AdmissionMachine: ~Copyable {
   package private(set) var state: State
   private let keyID: KeyIdentifier?
   private let resumes: Bool
+  private let resumesOnly: Bool
 
-  /// - Parameter resumes: the upgrade names a session to go on with.
-  package init(_ credential: Credential, resumes: Bool = false) {
+  /// - Parameters:
+  ///   - resumes: the upgrade names a session to go on with.
+  ///   - resumesOnly: it proves nothing that would let it begin another.
+  package init(_ credential: Credential, resumes: Bool = false, resumesOnly: Bool = false) {
     keyID = credential.keyID
     self.resumes = resumes
+    self.resumesOnly = resumesOnly
     state = keyID != nil ? .finding : resumes ? .resuming : .connecting
   }
 
@@ -130,10 +134,11 @@ package struct AdmissionMachine: ~Copyable {
     }
   }
 
-  /// There is none for this app: a new one begins.
+  /// There is none for this app: a new one begins, where one may.
   package mutating func notResumed() -> Action {
     switch state {
     case .resuming, .recounting:
+      if resumesOnly { return refuse(.nonceInvalid, step: NonceRefusal.sessionless.rawValue) }
       state = .connecting
       return .connect
     case .finding, .judging, .committing, .connecting, .storing, .open, .refused: return .nothing

@@ -1,6 +1,7 @@
 /// A conversation and its connections: by which ids it is resumed, what a new one is told, and what the game is told of it.
 package import Addresses
 package import Admission
+package import Bytes
 internal import Configuration
 internal import PortcullisProtocol
 package import SessionWire
@@ -15,11 +16,16 @@ extension ConversationState {
   /// - Parameters:
   ///   - resumed: nil when the app has not asked for it.
   ///   - isKept: it outlives the process, also if that is killed now.
-  package func greeting(_ id: SessionID, resumed: Bool?, isKept: Bool, _ settings: LoopSettings) -> [UInt8] {
+  /// - Parameters:
+  ///   - id: by which it is resumed.
+  ///   - next: the nonce that may be signed for that.
+  package func greeting(
+    _ id: SessionID, next: Bytes32, resumed: Bool?, isKept: Bool, _ settings: LoopSettings
+  ) -> [UInt8] {
     var message: [UInt8] = []
     GateMessage.session(
       GateMessage.Session(
-        id: id.text, resumed: resumed == true, reason: resumed == false ? .unknown : nil,
+        id: id.text, next: next.hex, resumed: resumed == true, reason: resumed == false ? .unknown : nil,
         received: ledger.incoming.taken, resumeFor: Int(settings.sessions.resumableFor.components.seconds),
         maxMessage: settings.frameLimits.messageBytes, kept: isKept, doubt: ledger.doubt,
         echo: voice.telnet.gameEchoes,
@@ -53,6 +59,9 @@ extension ConversationState {
   }
 
   package func isKnown(by id: SessionIDHash) -> Bool { ledger.ids.contains(id) }
+
+  /// Whether it is the id that the last upgrade was given, which none has named yet.
+  package func isPresent(_ id: SessionIDHash) -> Bool { ledger.ids.last == id }
 
   /// A connection carries it from now on, whose app has got all up to `received`.
   package mutating func attach(after received: Int?, from address: IPAddress, now: MonotonicTime) {

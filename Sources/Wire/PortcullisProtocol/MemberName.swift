@@ -62,7 +62,8 @@ public enum MemberName {
   public static let again = "again"
   /// Of `gap`: how many are missing; null where nobody knows.
   public static let messages = "messages"
-  /// Of `gap`: the number of the next counted message.
+  /// Of `gap`: the number of the next counted message. Of `session`: 64 hexadecimal digits, which may be signed instead of a
+  /// challenge to resume it.
   public static let next = "next"
 
   /// Of `approvals`: how many requests wait for the device's vote.

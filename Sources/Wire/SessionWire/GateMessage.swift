@@ -9,6 +9,8 @@ package enum GateMessage {
   package struct Session: Equatable, Sendable {
     /// 22 characters of base64url.
     package var id: String
+    /// 64 digits: the nonce that may be signed to resume it by that id.
+    package var next: String
     package var resumed: Bool
     /// Why it was not resumed, where the upgrade asked for it.
     package var reason: ResumeRefusal?
@@ -25,10 +27,12 @@ package enum GateMessage {
     package var msdp: Bool
 
     package init(
-      id: String, resumed: Bool, reason: ResumeRefusal? = nil, received: Int, resumeFor: Int, maxMessage: Int,
+      id: String, next: String, resumed: Bool, reason: ResumeRefusal? = nil, received: Int, resumeFor: Int,
+      maxMessage: Int,
       kept: Bool, doubt: Int = 0, echo: Bool, gmcp: Bool, msdp: Bool
     ) {
       self.id = id
+      self.next = next
       self.resumed = resumed
       self.reason = reason
       self.received = received
@@ -45,6 +49,7 @@ package enum GateMessage {
   package static func session(_ session: Session, to bytes: inout [UInt8]) {
     begin(.session, &bytes)
     member(MemberName.id, session.id, &bytes)
+    member(MemberName.next, session.next, &bytes)
     member(MemberName.resumed, session.resumed, &bytes)
     if let reason = session.reason { member(MemberName.reason, reason.rawValue, &bytes) }
     member(MemberName.received, session.received, &bytes)

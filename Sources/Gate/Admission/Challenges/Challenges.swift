@@ -35,5 +35,7 @@ package enum NonceRefusal: String, Error, Sendable {
   case expired = "nonce_expired"
   /// From further ahead of this gate's clock than another gate's may be.
   case early = "nonce_early"
+  /// A session's own, and the session is not there, or not this credential's.
+  case sessionless = "nonce_sessionless"
   case used = "nonce_used"
 }

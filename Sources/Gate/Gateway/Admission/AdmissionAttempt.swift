@@ -26,7 +26,9 @@ final class AdmissionAttempt {
   /// Where it was asked for last.
   var asked: SessionReference?
   /// Nil when there is nothing to be verified.
-  let assertion: (headers: AssertionHeaders, challenge: Unspent)?
+  let assertion: (headers: AssertionHeaders, challenge: Unspent?)?
+  /// What was signed is the nonce of the session that is to be resumed, and good for nothing else.
+  let isBySessionsNonce: Bool
   /// Where the connection goes on if this is refused.
   let exchange: Exchange
   /// The peer asked for the connection to be closed after a refusal.
@@ -36,8 +38,8 @@ final class AdmissionAttempt {
   var call = GameCall()
 
   init(
-    _ session: GameSession, upgrade: PlayerUpgrade, assertion: (AssertionHeaders, Unspent)?,
-    exchange: Exchange, closesAfterRefusal: Bool, startedAt: MonotonicTime
+    _ session: GameSession, upgrade: PlayerUpgrade, assertion: (AssertionHeaders, Unspent?)?,
+    isBySessionsNonce: Bool, exchange: Exchange, closesAfterRefusal: Bool, startedAt: MonotonicTime
   ) {
     self.session = session
     self.upgrade = upgrade
@@ -46,10 +48,12 @@ final class AdmissionAttempt {
     resume = upgrade.resume
     origin = upgrade.origin
     self.assertion = assertion
+    self.isBySessionsNonce = isBySessionsNonce
     self.exchange = exchange
     self.closesAfterRefusal = closesAfterRefusal
     self.startedAt = startedAt
-    machine = AdmissionMachine(session.credential, resumes: upgrade.resume != nil)
+    machine = AdmissionMachine(
+      session.credential, resumes: upgrade.resume != nil, resumesOnly: isBySessionsNonce)
   }
 
   /// A good assertion, with what was looked up of its key.

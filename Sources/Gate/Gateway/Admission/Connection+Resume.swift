@@ -24,7 +24,8 @@ extension Connection {
     admission.asked = place
     arm(at: loop.now + Self.resumeTimeout)
     let takeover = Takeover(
-      session: Token(rawValue: place.token), id: id, received: resume.received,
+      session: Token(rawValue: place.token), id: id,
+      isOnce: admission.isBySessionsNonce && admission.signCount == nil, received: resume.received,
       credential: admission.credential, order: admission.order,
       by: loop.reference(to: admission.session.token), mailbox: loop.mailbox
     )

@@ -10,6 +10,7 @@ internal import Identity
 internal import KeyStore
 internal import PortcullisProtocol
 internal import Requests
+internal import SessionWire
 internal import System
 internal import Telemetry
 internal import Time
@@ -49,35 +50,47 @@ extension Connection {
 
   /// What a peer asks to be let in by.
   private enum Claim {
-    case assertion(AssertionHeaders, Unspent)
+    /// Without a challenge where the session's own nonce was signed.
+    case assertion(AssertionHeaders, Unspent?)
     /// Nothing is left to be verified.
     case credential(Credential)
+    /// The same, by a signature over the session's own nonce.
+    case resuming(Credential)
 
     var credential: Credential {
       switch self {
       case .assertion(let headers, _): .assertion(headers.keyID)
-      case .credential(let credential): credential
+      case .credential(let credential), .resuming(let credential): credential
       }
     }
 
-    var assertion: (headers: AssertionHeaders, challenge: Unspent)? {
+    var assertion: (headers: AssertionHeaders, challenge: Unspent?)? {
       if case .assertion(let headers, let challenge) = self { return (headers, challenge) }
       return nil
+    }
+
+    var isBySessionsNonce: Bool {
+      switch self {
+      case .assertion(_, let challenge): challenge == nil
+      case .credential: false
+      case .resuming: true
+      }
     }
   }
 
   /// What a reload, an order or the time may take back is judged once more when the `101` is due: see `objection`.
   private func claim(of head: RequestHead, _ upgrade: PlayerUpgrade) throws(Refusal) -> Claim {
-    let resumes = upgrade.resume != nil
     if let origin = upgrade.origin, !loop.settings.origins.permits(origin) {
       throw Refusal(.originForbidden, step: "origin")
     }
     if !loop.settings.requiresAppAuth { return .credential(.none) }
     if let devices = loop.shared.devices, devices.door.isOpen, DeviceProof.isNamed(in: head) {
-      return .credential(.device(try device(of: head, devices, resumes: resumes)))
+      let (device, isBySessionsNonce) = try self.device(
+        of: head, devices, resuming: upgrade.resume)
+      return isBySessionsNonce ? .resuming(.device(device)) : .credential(.device(device))
     }
     if head.hasField(namePrefix: HeaderName.assertionPrefix) {
-      return try assertion(of: head, resumes: resumes)
+      return try assertion(of: head, resuming: upgrade.resume)
     }
     if loop.settings.allowsClientCertificate {
       switch client.tls.clientCertificate(at: loop.shared.clock.wall(), under: loop.settings.tls) {
@@ -91,7 +104,9 @@ extension Connection {
     throw Refusal.noCredential
   }
 
-  private func assertion(of head: RequestHead, resumes: Bool) throws(Refusal) -> Claim {
+  private func assertion(
+    of head: RequestHead, resuming resume: ResumeRequest?
+  ) throws(Refusal) -> Claim {
     let headers: AssertionHeaders
     do throws(AssertionHeaders.Refused) {
       headers = try AssertionHeaders(head)
@@ -102,12 +117,13 @@ extension Connection {
       }
     }
     // Neither of these uses up the challenge. A session that is to be resumed has its game already.
-    if !resumes, loop.shared.backends.failedRecently(now: loop.now) {
+    if resume == nil, loop.shared.backends.failedRecently(now: loop.now) {
       throw Refusal(.backendUnavailable, step: "backend_failed_recently", keyID: headers.keyID)
     }
     if !loop.shared.store.isAccepting {
       throw Refusal(.storeUnavailable, step: "store", keyID: headers.keyID)
     }
+    if loop.shared.isNonce(headers.nonce, of: resume) { return .assertion(headers, nil) }
     do throws(NonceRefusal) {
       return .assertion(headers, try loop.shared.challenges.check(headers.nonce))
     } catch {
@@ -122,8 +138,8 @@ extension Connection {
   ) {
     let session = loop.openSession(by: claim.credential, on: self)
     let admission = AdmissionAttempt(
-      session, upgrade: upgrade, assertion: claim.assertion, exchange: exchange,
-      closesAfterRefusal: closesAfterRefusal, startedAt: loop.now)
+      session, upgrade: upgrade, assertion: claim.assertion, isBySessionsNonce: claim.isBySessionsNonce,
+      exchange: exchange, closesAfterRefusal: closesAfterRefusal, startedAt: loop.now)
     move(to: .admission(admission))
     // Into the register first: see `SessionRegister`. Who is shut out meanwhile is found there, or is found so here.
     for owner in session.credential.owners where claim.assertion == nil {
@@ -189,7 +205,7 @@ extension Connection {
   /// Compare-and-set of the counter. Into the register first, or a revocation might miss the session: see
   /// `SessionRegister`.
   private func commit(
-    _ assertion: ValidatedAssertion, _ keyID: KeyIdentifier, _ challenge: Unspent,
+    _ assertion: ValidatedAssertion, _ keyID: KeyIdentifier, _ challenge: Unspent?,
     _ admission: AdmissionAttempt,
     recordsApp: Bool
   ) {

@@ -48,7 +48,9 @@ extension Connection {
       loop.describe(session, conversation)
     }
     say([
-      conversation.state.greeting(id, resumed: resumed, isKept: session.isSafe, loop.settings)
+      conversation.state.greeting(
+        id, next: loop.shared.resumeNonces.nonce(of: id), resumed: resumed, isKept: session.isSafe,
+        loop.settings)
     ])
     if isResumed {
       let gap = conversation.state.ledger.outgoing.takeGap()

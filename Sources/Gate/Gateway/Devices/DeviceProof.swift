@@ -9,6 +9,7 @@ internal import HTTPWire
 internal import PortcullisProtocol
 internal import Registry
 internal import Requests
+internal import SessionWire
 internal import System
 internal import Time
 internal import Upstream
@@ -73,20 +74,23 @@ extension Connection {
 
   /// The device that the fields prove, which may come in.
   func device(
-    of head: RequestHead, _ devices: Devices, resumes: Bool
-  ) throws(Refusal) -> ActiveDevices.Device {
+    of head: RequestHead, _ devices: Devices, resuming resume: ResumeRequest?
+  ) throws(Refusal) -> (device: ActiveDevices.Device, isBySessionsNonce: Bool) {
     if head.hasField(namePrefix: HeaderName.assertionPrefix) {
       throw Refusal(.badRequest, step: "assertion_and_device")
     }
     let proof = try DeviceProof(head)
     // As with an assertion, this uses up no challenge.
-    if !resumes, loop.shared.backends.failedRecently(now: loop.now) {
+    if resume == nil, loop.shared.backends.failedRecently(now: loop.now) {
       throw Refusal(.backendUnavailable, step: "backend_failed_recently")
     }
-    do throws(NonceRefusal) {
-      _ = try loop.shared.challenges.check(proof.nonce, for: .purpose(.device))
-    } catch {
-      throw Refusal(.nonceInvalid, step: error.rawValue)
+    let isBySessionsNonce = loop.shared.isNonce(proof.nonce, of: resume)
+    if !isBySessionsNonce {
+      do throws(NonceRefusal) {
+        _ = try loop.shared.challenges.check(proof.nonce, for: .purpose(.device))
+      } catch {
+        throw Refusal(.nonceInvalid, step: error.rawValue)
+      }
     }
     guard let device = devices.door.device(proof.device) else {
       throw Refusal(.deviceUnknown, step: "device_unknown")
@@ -95,6 +99,6 @@ extension Connection {
     guard
       loop.verifier.isValidSignature(proof.signature.der.span, digest: message.hash, by: device.key)
     else { throw Refusal(.signatureRejected, step: "device_signature") }
-    return device
+    return (device, isBySessionsNonce)
   }
 }

@@ -15,6 +15,8 @@ internal import Telemetry
 struct Takeover: Sendable {
   let session: Token
   let id: SessionIDHash
+  /// Only if no upgrade has resumed it by that id yet: as it was signed, it could be presented again.
+  let isOnce: Bool
   /// How many messages the app has received.
   let received: Int
   let credential: Credential
@@ -43,7 +45,8 @@ extension Loop {
       let conversation = session.game.conversation, conversation.state.isKnown(by: takeover.id)
     else { return takeover.answer(.gone) }
     guard session.credential.isSame(as: takeover.credential),
-      conversation.state.ledger.outgoing.wasSent(takeover.received)
+      conversation.state.ledger.outgoing.wasSent(takeover.received),
+      !takeover.isOnce || conversation.state.isPresent(takeover.id)
     else {
       return takeover.answer(.unknown)
     }

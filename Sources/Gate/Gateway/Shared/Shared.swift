@@ -12,6 +12,7 @@ internal import Identity
 internal import Keeping
 internal import KeyStore
 internal import Scheduling
+internal import SessionWire
 internal import Synchronization
 internal import Time
 internal import Telemetry
@@ -22,6 +23,7 @@ final class Shared: Sendable {
   let entropy: any Entropy
   let challenges: any Challenges
   let registerChallenges: RegisterChallenges
+  let resumeNonces: ResumeNonces
   let store: any AttestedKeyStore
   let attestations: AttestationVerifier
   let pool: RegistrationPool
@@ -122,6 +124,7 @@ final class Shared: Sendable {
     self.mailboxes = mailboxes
     challenges = ChallengeIssuer(loops: mailboxes.count, clock: clock, entropy: entropy)
     registerChallenges = RegisterChallenges(pseudonyms, clock: clock, entropy: entropy)
+    resumeNonces = ResumeNonces(pseudonyms, entropy: entropy)
     counters = mailboxes.map { _ in Counters() }
     revocations = Revocations(
       store: store, register: register, mailboxes: mailboxes, clock: clock, log: log)
@@ -160,6 +163,11 @@ final class Shared: Sendable {
       }
     guard case .known(let record) = asOfNow(finding) else { return nil }
     return record
+  }
+
+  /// Whether it is the nonce of the session that an upgrade wants to go on with; where it names none, it is not.
+  func isNonce(_ nonce: Bytes32, of resume: ResumeRequest?) -> Bool {
+    resume.map { resumeNonces.isNonce(nonce, of: $0.id) } ?? false
   }
 
   /// Whether whoever was let in by it may be so no more.
@@ -209,5 +217,14 @@ extension RegisterChallenges {
     var keys = secret?.derive(Self.keyBytes, for: Self.derivation) ?? entropy.bytes(Self.keyBytes)
     defer { wipe(&keys) }
     self.init(keys: keys, clock: clock, entropy: entropy)
+  }
+}
+
+extension ResumeNonces {
+  /// - Parameter secret: as for challenges of registrations.
+  fileprivate convenience init(_ secret: PseudonymKey?, entropy: any Entropy) {
+    var key = secret?.derive(Self.keyBytes, for: Self.derivation) ?? entropy.bytes(Self.keyBytes)
+    defer { wipe(&key) }
+    self.init(key: key)
   }
 }

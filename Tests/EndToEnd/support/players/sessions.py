@@ -31,8 +31,10 @@ ENDED_REASONS = {
 }
 ACK_MESSAGES, ACK_BYTES, ACK_SECONDS = 32, 16 * 1024, 5
 IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{22}")
+NONCE = re.compile(r"[0-9a-f]{64}")
 SESSION_MEMBERS = {
     "id": str,
+    "next": str,
     "resumed": bool,
     "received": int,
     "resumeFor": int,
@@ -151,6 +153,8 @@ class Wire(Raw):
 class Player:
     """The app's side of one session, and its own account of everything in order.
 
+    It comes back by the session's own nonce where `by_next` is set, and by a challenge else.
+
     `record` has what came, as ("text", bytes) or ("event", object), counted or not, but for `session`, `ack`.
     """
 
@@ -158,6 +162,7 @@ class Player:
         self.gate, self.device, self.client = gate, device, client
         self.through = through or gate  # whose port is connected to
         self.acks, self.certificate = acks, certificate
+        self.by_next = False
         self.is_gate_killed = False
         self.wire = None
         self.sessions = []  # the `session` messages, in order
@@ -165,7 +170,7 @@ class Player:
         self._begin()
 
     def _begin(self):
-        self.id = None
+        self.id = self.next = None
         self.received = self.acknowledged = self._bytes_since = 0
         self._first_unacknowledged = None
         self.sent = self.handled = 0
@@ -176,7 +181,8 @@ class Player:
     def fields(self, resume=True, state=False, extra=()):
         made = [f"Sec-WebSocket-Protocol: {VERSION_1}"]
         if self.device:
-            headers = self.device.headers(self.gate.app.nonce())
+            is_next = self.by_next and resume and self.id
+            headers = self.device.headers(self.next if is_next else self.gate.app.nonce())
             made += [f"{name}: {value}" for name, value in headers.items()]
         if self.client is not None:
             made.append(f"Portcullis-Client: {base64url(json.dumps(self.client).encode())}")
@@ -210,6 +216,8 @@ class Player:
         for name, kind in SESSION_MEMBERS.items():
             assert type(session[name]) is kind, f"{name} in {session}"
         assert IDENTIFIER.fullmatch(session["id"]), session["id"]
+        assert NONCE.fullmatch(session["next"]), session["next"]
+        assert all(session["next"] != earlier["next"] for earlier in self.sessions), "the same nonce twice"
         self.sessions.append(session)
         if session["resumed"]:
             assert asked, "resumed what nobody asked for"
@@ -222,7 +230,7 @@ class Player:
             assert session["received"] == 0, session
             self._begin()
             taken = 0
-        self.id = session["id"]
+        self.id, self.next = session["id"], session["next"]
         # At once, so that the id that was named before can go.
         if asked and session["resumed"]:
             self.acknowledge()

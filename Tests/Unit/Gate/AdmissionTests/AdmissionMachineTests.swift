@@ -146,6 +146,27 @@ import Testing
     }
   }
 
+  /// By a session's own nonce: where that session is not, there is no other one.
+  @Test(arguments: [false, true]) func whatResumesOnly(isThere: Bool) {
+    var withKey = AdmissionMachine(.assertion(Self.keyID), resumes: true, resumesOnly: true)
+    _ = (withKey.found(.known(Self.record)), withKey.accepted(), withKey.committed(nil))
+    let refused = Action.refuse(.nonceInvalid, step: "nonce_sessionless")
+    var withoutKey = AdmissionMachine(.none, resumes: true, resumesOnly: true)
+    if isThere {
+      let opened = [withKey.resumed(), withoutKey.resumed()]
+      #expect(opened == [.open, .open])
+      return
+    }
+    let nowhere = [withKey.notThere(), withKey.notResumed(), withoutKey.notThere()]
+    #expect(nowhere == [.recount(Self.keyID), refused, refused])
+    var foreign = AdmissionMachine(.assertion(Self.keyID), resumes: true, resumesOnly: true)
+    _ = (foreign.found(.known(Self.record)), foreign.accepted(), foreign.committed(nil))
+    let others = foreign.notResumed()
+    #expect(others == refused)
+    let states = [withKey.state, withoutKey.state, foreign.state]
+    #expect(states == [.refused, .refused, .refused])
+  }
+
   /// Whatever comes in whatever order, one answer is given at most, and nobody is let in without all of it.
   @Test(arguments: 0..<2000 as Range<UInt64>) func oneAnswerAtMost(seed: UInt64) {
     var random = SplitMix(seed: seed)

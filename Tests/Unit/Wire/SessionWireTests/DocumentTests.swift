@@ -53,7 +53,9 @@ import WebSocketWire
     write {
       GateMessage.session(
         GateMessage.Session(
-          id: "AAECAwQFBgcICQoLDA0ODw", resumed: false, received: 0, resumeFor: 600, maxMessage: 65_536,
+          id: "AAECAwQFBgcICQoLDA0ODw",
+          next: "dae9e97f4f83fd1534d570aee92abf8dab81dee1c371385ae8eebf2b9cf2124f", resumed: false,
+          received: 0, resumeFor: 600, maxMessage: 65_536,
           kept: true, echo: false, gmcp: false, msdp: false), to: &$0)
     }
     tell(.prompt)

@@ -13,7 +13,8 @@ import Testing
 
   private var session: GateMessage.Session {
     GateMessage.Session(
-      id: "AAAAAAAAAAAAAAAAAAAAAA", resumed: false, received: 0, resumeFor: 600, maxMessage: 65_536,
+      id: "AAAAAAAAAAAAAAAAAAAAAA", next: String(repeating: "0a", count: 32), resumed: false, received: 0,
+      resumeFor: 600, maxMessage: 65_536,
       kept: true,
       echo: false, gmcp: false, msdp: false)
   }
@@ -21,6 +22,7 @@ import Testing
   @Test func sessions() {
     #expect(
       written { GateMessage.session(session, to: &$0) } == #"{"type":"session","id":"AAAAAAAAAAAAAAAAAAAAAA""#
+        + #","next":"\#(String(repeating: "0a", count: 32))""#
         + #","resumed":false,"received":0,"resumeFor":600,"maxMessage":65536,"kept":true"#
         + #","echo":false,"gmcp":false,"msdp":false}"#)
     var refused = session
