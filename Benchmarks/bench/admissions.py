@@ -19,10 +19,10 @@ def fetched_challenges(setup, contestant, game, count, behind=False):
     return load, *fetch_challenges(contestant, game, load, count)
 
 
-def fetch_challenges(contestant, game, load, count):
+def fetch_challenges(contestant, game, load, count, command="challenges"):
     """Challenges for `load`: what each cost the gate, in µs."""
     watched = Watched(contestant, game)
-    result = load.ask(f"challenges {count} {AT_ONCE}")
+    result = load.ask(f"{command} {count} {AT_ONCE}")
     watched.end()
     if result["done"] != count:
         raise Broken(f"{result['done']} of {count} challenges")

@@ -96,12 +96,15 @@ def measure_resumes(setup, samples, contestant, game):
     raised = 0
     with Load(setup.programs, "resumable", contestant.port, contestant.keys) as load:
 
-        def measure(name, protocol, command, calls):
+        def measure(name, protocol, command, calls, asks="challenges"):
             nonlocal raised
             load.ask(f"speak {protocol}")
-            fetch_challenges(contestant, game, load, count)
+            asked = 0
+            if asks:
+                asked, _ = fetch_challenges(contestant, game, load, count, asks)
             cost, details = admit(contestant, game, load, count, command, calls)
-            samples.add("o", name, cost, details)
+            # A phone that comes back makes a connection for its challenge: what that costs is a part of its way.
+            samples.add("o", name, cost + (asked if asks == "visits" else 0), details)
             raised += count
 
         measure("admission", "resumable", "admissions", count)
@@ -110,6 +113,8 @@ def measure_resumes(setup, samples, contestant, game):
         for _ in range(setup.lengths.resume_turns):
             measure("raw", "admitted", "admissions", count)
             measure("resume", "resumable", "resumes", 0)
+            measure("by challenge", "resumable", "resumes", 0, "visits")
+            measure("by its nonce", "resumable", f"returns {count}", 0, None)
     check_counters(contestant, raised)
 
 

@@ -107,6 +107,13 @@ TARGETS = [
     Target("n", "memory of an idle stay, over a raw session", difference("n", "attached", "raw"), 2, None, "KiB"),
     Target("n", "memory of a detached stay", plain("n", "detached"), 3, None, "KiB"),
     Target("o", "CPU of a resume, over a raw admission", ratio("o", "raw", "resume"), 1.2, None),
+    Target(
+        "o",
+        "CPU of a resume by the session's nonce, over one by a challenge",
+        ratio("o", "by challenge", "by its nonce"),
+        0.7,
+        None,
+    ),
     Target("o", "10,000 apps come back", plain("o back", GATE), 30, None, "s"),
     Target("p", "decisions a second", plain("p rate"), 4000, None, at_least=True, unit="/s"),
     Target("p", "CPU of a decision", plain("p cpu"), 0.25, None, "ms"),

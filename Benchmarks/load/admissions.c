@@ -16,6 +16,7 @@ static int nonce_count;
 
 struct requests {
   int total, done, at_once;
+  int each;  // requests of one connection
   int status;
   const char *(*text)(int number);
   void (*answered)(int number, const char *response);
@@ -42,7 +43,7 @@ static bool turn(struct requests *requests, struct session *session) {
   requests->answered((int)session->sent, response);
   requests->done++;
   int next = (int)session->sent + 1;
-  if (next % PER_ADDRESS == 0 || next >= requests->total) {
+  if (next % requests->each == 0 || next >= requests->total) {
     SSL_shutdown(session->tls);
     end_session(session);
     return true;
@@ -52,12 +53,13 @@ static bool turn(struct requests *requests, struct session *session) {
 }
 
 static void run_requests(struct requests *requests) {
-  int shares = (requests->total + PER_ADDRESS - 1) / PER_ADDRESS, started = 0, ended = 0;
+  int each = requests->each;
+  int shares = (requests->total + each - 1) / each, started = 0, ended = 0;
   static int first = FIRST_REQUEST;
   struct session *sessions = calloc((size_t)shares, sizeof *sessions);
   while (requests->done < requests->total) {
     for (; started < shares && started - ended < requests->at_once; started++) {
-      int number = started * PER_ADDRESS;
+      int number = started * each;
       start_session(&sessions[started], started, source_address(first + number, PER_ADDRESS),
                     strdup(requests->text(number)));
       sessions[started].sent = (uint64_t)number;
@@ -69,7 +71,7 @@ static void run_requests(struct requests *requests) {
     for (int index = 0; index < found; index++)
       if (turn(requests, events[index].data.ptr)) ended++;
   }
-  first += shares * PER_ADDRESS;
+  first += (requests->total + PER_ADDRESS - 1) / PER_ADDRESS * PER_ADDRESS;
   free(sessions);
 }
 
@@ -94,7 +96,7 @@ static void keep_nonce(int number, const char *response) {
   memcpy(nonces[number], nonce + 9, NONCE);
 }
 
-void run_challenges(int count, int at_once, const char *purpose) {
+void run_challenges(int count, int at_once, const char *purpose, int each) {
   snprintf(challenge_request, sizeof challenge_request, "GET /attest/challenge%s%s HTTP/1.1\r\nHost: localhost\r\n\r\n",
            purpose == NULL ? "" : "?purpose=", purpose == NULL ? "" : purpose);
   nonces = realloc(nonces, (size_t)count * NONCE);
@@ -102,17 +104,18 @@ void run_challenges(int count, int at_once, const char *purpose) {
   samples_reset();
   uint64_t processor = processor_ns(), started = monotonic_ns();
   struct requests requests = {
-      .total = count, .at_once = at_once, .status = 200, .text = challenge_text, .answered = keep_nonce};
+      .total = count, .at_once = at_once, .each = each > 0 ? each : PER_ADDRESS, .status = 200,
+      .text = challenge_text, .answered = keep_nonce};
   run_requests(&requests);
   print_requests(count, started, processor);
 }
 
-// For the floor, which looks at none of them.
-void invent_challenges(int count) {
+// For the floor, which looks at none of them; and for stays that are resumed by their own.
+void invent_challenges(int count, bool told) {
   nonces = realloc(nonces, (size_t)count * NONCE);
   nonce_count = count;
   memset(nonces, 'a', (size_t)count * NONCE);
-  printf("{\"nonces\": %d}\n", count);
+  if (told) printf("{\"nonces\": %d}\n", count);
 }
 
 void write_nonces(const char *path) {
@@ -161,7 +164,8 @@ void run_posts(const char *name, int at_once, const char *path) {
   samples_reset();
   uint64_t processor = processor_ns(), started = monotonic_ns();
   struct requests requests = {
-      .total = count, .at_once = at_once, .status = 200, .text = post_text, .answered = registered};
+      .total = count, .at_once = at_once, .each = PER_ADDRESS, .status = 200, .text = post_text,
+      .answered = registered};
   run_requests(&requests);
   print_requests(count, started, processor);
 }
@@ -169,10 +173,10 @@ void run_posts(const char *name, int at_once, const char *path) {
 // ---- admissions
 
 // Signed before the clock starts: what a phone does is no part of the measure.
-static char **sign_all(void) {
+static char **sign_all(bool by_next) {
   char **requests = calloc((size_t)nonce_count, sizeof *requests);
   for (int index = 0; index < nonce_count; index++) {
-    char *fields = assertion_fields(index, nonces[index]);
+    char *fields = assertion_fields(index, by_next ? next_nonce(index) : nonces[index]);
     requests[index] = upgrade_request(index, fields);
     free(fields);
   }
@@ -206,8 +210,8 @@ static bool admission_turn(struct session *session, int close_code) {
   return false;
 }
 
-void run_admissions(int at_once, int code) {
-  char **requests = sign_all();
+void run_admissions(int at_once, int code, bool by_next) {
+  char **requests = sign_all(by_next);
   struct session *sessions = calloc((size_t)nonce_count, sizeof *sessions);
   samples_reset();
   printf("{\"signed\": %d}\n", nonce_count);

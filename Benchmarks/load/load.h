@@ -106,6 +106,8 @@ void note_message(struct session *session);
 void note_sent(struct session *session);
 // Says what has waited for five seconds; or all, as an app does that was idle for so long.
 void acknowledge(bool all);
+// The nonce by which it is resumed without a challenge, 64 digits.
+const char *next_nonce(int number);
 // It is over: the next upgrade begins another one.
 void forget_stay(int number);
 void run_detach(int count, int at_once);
@@ -129,11 +131,11 @@ void run_bulk(uint64_t bytes_each);
 
 // ---- admissions.c
 void fetch_challenges(int count);
-// Each comes, and goes with `code`: 1001 leaves its stay.
-void run_admissions(int at_once, int code);
-// For `purpose`, or, where it is NULL, as the door asks for them.
-void run_challenges(int count, int at_once, const char *purpose);
-void invent_challenges(int count);
+// Each comes, and goes with `code`: 1001 leaves its stay. Over the challenges, or by the nonce of its own stay.
+void run_admissions(int at_once, int code, bool by_next);
+// For `purpose`, or, where it is NULL, as the door asks for them; `each` of one connection, or as many as usual for 0.
+void run_challenges(int count, int at_once, const char *purpose, int each);
+void invent_challenges(int count, bool told);
 void write_nonces(const char *path);
 // A file of JSON bodies, one a line, to a path of the gate's.
 void run_posts(const char *name, int at_once, const char *path);

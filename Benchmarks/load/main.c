@@ -11,7 +11,9 @@
 //     detach COUNT AT-ONCE                   stays that are left, after a message each
 //     bulk BYTES                             asks the game for so many, on each session
 //     challenges COUNT AT-ONCE [PURPOSE] | invented COUNT | nonces FILE | posts FILE AT-ONCE [PATH]
+//     visits COUNT AT-ONCE                   challenges, each over a connection of its own
 //     admissions AT-ONCE | resumes AT-ONCE   over the challenges; once all are signed it waits for a line
+//     returns COUNT AT-ONCE                  resumes without challenges; it waits as well
 //     phones FILE | asks COUNT AT-ONCE | decisions AT-ONCE RATE
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -93,17 +95,22 @@ static void command(char *line) {
   } else if (sscanf(line, "bulk %lu", &bytes) == 1) {
     run_bulk(bytes);
   } else if ((words = sscanf(line, "challenges %d %d %63s", &count, &at_once, word)) >= 2) {
-    run_challenges(count, at_once, words == 3 ? word : NULL);
+    run_challenges(count, at_once, words == 3 ? word : NULL, 0);
+  } else if (sscanf(line, "visits %d %d", &count, &at_once) == 2) {
+    run_challenges(count, at_once, NULL, 1);
   } else if (sscanf(line, "invented %d", &count) == 1) {
-    invent_challenges(count);
+    invent_challenges(count, true);
   } else if (sscanf(line, "nonces %4095s", text) == 1) {
     write_nonces(text);
   } else if ((words = sscanf(line, "posts %4095s %d %63s", text, &at_once, word)) >= 2) {
     run_posts(text, at_once, words == 3 ? word : "/attest/register");
   } else if (sscanf(line, "admissions %d", &at_once) == 1) {
-    run_admissions(at_once, 1000);
+    run_admissions(at_once, 1000, false);
   } else if (sscanf(line, "resumes %d", &at_once) == 1) {
-    run_admissions(at_once, 1001);
+    run_admissions(at_once, 1001, false);
+  } else if (sscanf(line, "returns %d %d", &count, &at_once) == 2) {
+    invent_challenges(count, false);
+    run_admissions(at_once, 1001, true);
   } else if (!stay_command(line) && !approval_command(line)) {
     die("no such command: %s", line);
   }

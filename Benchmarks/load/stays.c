@@ -8,12 +8,13 @@
 
 #include "load.h"
 
-enum { ID = 22, TEXT_MAXIMUM = 1024, ACK_MESSAGES = 32, ACK_BYTES = 16384 };
+enum { ID = 22, NONCE = 64, TEXT_MAXIMUM = 1024, ACK_MESSAGES = 32, ACK_BYTES = 16384 };
 static const uint64_t ACK_TIME = 5000000000, SWEEP_TIME = 1000000000;
 
 // What outlives a connection.
 static struct stay {
   char id[ID + 1];  // empty when there is nothing to be resumed
+  char next[NONCE + 1];
   uint64_t sent, received;
 } *stays;
 static int stay_count;
@@ -30,6 +31,11 @@ static struct stay *stay_of(int number) {
 }
 
 void forget_stay(int number) { *stay_of(number) = (struct stay){0}; }
+
+const char *next_nonce(int number) {
+  if (stay_of(number)->next[0] == 0) die("stay %d has nothing to be resumed by", number);
+  return stay_of(number)->next;
+}
 
 // ---- the upgrade
 
@@ -96,13 +102,14 @@ static uint64_t number_in(struct session *session, const char *name) {
 
 static void greeted(struct session *session) {
   struct stay *stay = stay_of(session->number);
-  const char *id = strstr(session->text, "\"id\":\"");
+  const char *id = strstr(session->text, "\"id\":\""), *next = strstr(session->text, "\"next\":\"");
   bool is_resumed = strstr(session->text, "\"resumed\":true") != NULL;
-  if (session->stage != GREETING || id == NULL || is_resumed != (stay->id[0] != 0))
+  if (session->stage != GREETING || id == NULL || next == NULL || is_resumed != (stay->id[0] != 0))
     die("session %d: greeted with %s", session->number, session->text);
   if (number_in(session, "\"received\":") != stay->sent)
     die("session %d: has sent %lu messages, and %s", session->number, stay->sent, session->text);
   memcpy(stay->id, id + strlen("\"id\":\""), ID);
+  memcpy(stay->next, next + strlen("\"next\":\""), NONCE);
   session->stage = OPEN;
   if (is_resumed) send_ack(session);
 }
