@@ -215,18 +215,24 @@ def ask(gate, count):
                 assert client.reply().status == 200
 
 
-def test_nothing_is_kept_of_those_that_were_issued(gates, backend):
-    gate = gates(backend, CHALLENGE_RATE="1000000/s", WORKERS="1")
-    ask(gate, 2_000)  # what a loop needs once
+def growth(gate, count):
+    """By how much the gate's memory grows over so many challenges."""
     before = gate.resident_bytes()
-    ask(gate, 20_000)
-    assert gate.resident_bytes() - before <= 64 * 1024
+    ask(gate, count)
+    return gate.resident_bytes() - before
 
 
-@pytest.mark.long
+def test_nothing_is_kept_of_those_that_were_issued(gates, backend):
+    """16 bytes of each would be more than this in every round; what the gate needs once may fall into one of them."""
+    gate = gates(backend, CHALLENGE_RATE="1000000/s", WORKERS="1")
+    rounds = []
+    while len(rounds) < 5 and (not rounds or min(rounds) > 64 * 1024):
+        rounds.append(growth(gate, 10_000))
+    assert min(rounds) <= 64 * 1024, rounds
+
+
+@pytest.mark.long("a million requests")
 def test_nothing_is_kept_of_a_million(gates, backend):
     gate = gates(backend, CHALLENGE_RATE="1000000/s", WORKERS="1")
-    ask(gate, 2_000)
-    before = gate.resident_bytes()
-    ask(gate, 1_000_000)
-    assert gate.resident_bytes() - before <= 64 * 1024
+    ask(gate, 50_000)  # what the gate needs once
+    assert growth(gate, 1_000_000) <= 64 * 1024
