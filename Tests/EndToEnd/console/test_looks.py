@@ -5,11 +5,13 @@ photographed as it is judged (`make console-shots`)."""
 
 import os
 import pathlib
+import re
 
 import browser
 import pytest
 import yesterday
 from browser import SCHEMES, WIDTHS, Mouse
+from consoles import Reader
 from waiting import eventually
 
 SHOTS = os.environ.get("SHOTS")
@@ -161,3 +163,26 @@ def test_the_door(window, empty):
     window.open(empty.link())
     found += judge(window, "sign-in-button")
     assert not found, "\n".join(found)
+
+
+def test_the_day_before_is_a_line(window, town, empty):
+    """Behind today, over a restart as well; where none is known nothing is drawn."""
+    town.console.sign_in(window)
+    lines = [path.get_attribute("d") for path in window.every(".chart path.before")]
+    assert len(lines) == 5 and all(lines)
+    assert "The thin line is the day before." in window.text
+    drawing = window.one("svg[data-chart=chart-players]")
+    assert "the day before at this time" in drawing.get_attribute("aria-label")
+    window.run(
+        """const box = arguments[0].getBoundingClientRect();
+      arguments[0].dispatchEvent(new PointerEvent('pointermove', {clientX: box.right - 60, clientY: box.top + 9}))""",
+        drawing,
+    )
+    read = window.run("return [...document.querySelector('figure.chart').querySelectorAll('.note')].at(-1).textContent")
+    today, before = re.fullmatch(r"\d\d:\d\d: (\d+) · the day before (\d+)", read).groups()
+    assert int(before) < int(today)
+    charts = Reader(town.console).json("/api/overview")["charts"]
+    assert all(chart["before"] for name, chart in charts.items() if name != "strip")
+    empty.sign_in(window)
+    assert [path.get_attribute("d") for path in window.every(".chart path.before")] == [""] * 5
+    assert "day before" not in window.text

@@ -1,4 +1,4 @@
-/// How the last day goes on over a restart: what this process has counted on its way to a file, and what earlier ones have
+/// How the last two days go on over a restart: what this process has counted on its way to a file, and what earlier ones have
 /// counted on its way back, each minute where it was by the wall clock.
 internal import Metrics
 internal import Time
@@ -16,10 +16,10 @@ extension HistoryState {
     return HistoryOnFile(startedAt: UnixTime(milliseconds: origin), minutes: minutes)
   }
 
-  /// - Parameter earlier: in any order. Left out is what the clock has not come to yet, and what is a day old.
+  /// - Parameter earlier: in any order. Left out is what the clock has not come to yet, and what is two days old.
   package mutating func goOn(after earlier: [HistoryMinute], wall: UnixTime, now: MonotonicTime) {
     let origin = origin(wall, now)
-    var places = [Finished?](repeating: nil, count: Self.minutes - 1)
+    var places = [Finished?](repeating: nil, count: Self.kept - 1)
     var newer: (ago: Int64, place: Int)?
     for minute in earlier.sorted(by: { $0.begin > $1.begin }) {
       let ago = origin - minute.begin.milliseconds
@@ -54,6 +54,10 @@ extension HistoryState.Finished {
     refusals = minute.refusals
     guard let other else { return }
     period.add(other.period)
-    refusals = zip(refusals, other.refusals).map { UInt32(clamping: UInt64($0) + UInt64($1)) }
+    if refusals.isEmpty {
+      refusals = other.refusals
+    } else if !other.refusals.isEmpty {
+      refusals = zip(refusals, other.refusals).map { UInt32(clamping: UInt64($0) + UInt64($1)) }
+    }
   }
 }

@@ -1,8 +1,9 @@
-/// The last day of the gate, minute by minute, for whoever looks at it (docs/console.md, "Console"): noted each second by
-/// the housekeeper, in memory. What outlives the process is taken from here and given back by whoever keeps it.
+/// The last two days of the gate, minute by minute, for the console (docs/console.md, "Console"): noted each second by the
+/// housekeeper, in memory. What outlives the process is taken from here and given back by the thread that keeps its file.
 ///
-/// Minutes are counted by the monotonic clock, so that a clock that is set neither makes holes nor fills them; whoever
-/// shows them counts back from now. A minute takes 300 bytes, a day below half a megabyte.
+/// Minutes are counted by the monotonic clock, so that a clock that is set neither makes holes nor fills them; a page
+/// counts back from now. A minute takes 88 bytes, and 256 more if somebody was refused in it: two days take a quarter of a
+/// megabyte where nobody is refused, and 1 MB at most.
 package import Metrics
 package import PortcullisProtocol
 internal import Synchronization
@@ -27,13 +28,15 @@ package struct HistoryTotals: Equatable, Sendable {
 }
 
 package struct HistoryReading: Sendable {
-  /// Oldest first, the running minute last; nil where nobody noted anything, as the process was stopped.
+  /// Of the last day, oldest first, the running minute last; nil where nobody noted anything, as the process was stopped.
   package let minutes: [HistoryPeriod?]
+  /// Those of the day before, each a day before the one at the same distance from the end; empty where none is known.
+  package let dayBefore: [HistoryPeriod?]
   /// How long ago the running minute began.
   package let sinceLastBegan: Duration
   /// How long ago the gate was started.
   package let sinceStart: Duration
-  /// How long ago it was started each time in these minutes, this one included; the longest ago first.
+  /// How long ago it was started each time in the last day's minutes, this one included; the longest ago first.
   package let starts: [Duration]
   package let lastHour: HistoryPeriod
   package let lastDay: HistoryPeriod
@@ -70,6 +73,7 @@ package final class History: Sendable {
 
 struct HistoryState: Sendable {
   static let minutes = HistoryMinute.ofADay
+  static let kept = HistoryMinute.kept
   private static let minuteNanoseconds: UInt64 = 60_000_000_000
   /// How many readings of turns are kept, and how far apart.
   private static let markCount = 7
@@ -79,7 +83,7 @@ struct HistoryState: Sendable {
 
   private struct Minute {
     var period = HistoryPeriod()
-    var refusals = [UInt32](repeating: 0, count: RefusalCode.allCases.count)
+    var refusals: [UInt32] = []
     /// When it began.
     var turns: [TurnReading]
   }
@@ -99,6 +103,7 @@ struct HistoryState: Sendable {
     /// When a gate was started in it.
     var start: Int64?
     var period: HistoryPeriod
+    /// Empty where nobody was refused: most minutes are like that, and take a quarter of the memory.
     var refusals: [UInt32]
   }
 
@@ -127,20 +132,20 @@ struct HistoryState: Sendable {
   private mutating func finish(until minute: Int) {
     finished.append(runningMinute)
     // Those in which nobody noted anything: the process or the machine was stopped.
-    for _ in 0..<min(minute - index - 1, Self.minutes) { finished.append(nil) }
-    keepADay()
+    for _ in 0..<min(minute - index - 1, Self.kept) { finished.append(nil) }
+    keepTwoDays()
     index = minute
     running = Minute(turns: last.turns)
   }
 
-  private mutating func keepADay() {
-    if finished.count >= Self.minutes { finished.removeFirst(finished.count - Self.minutes + 1) }
+  private mutating func keepTwoDays() {
+    if finished.count >= Self.kept { finished.removeFirst(finished.count - Self.kept + 1) }
   }
 
   /// In front of what was counted so far, the newest last.
   mutating func prepend(_ earlier: [Finished?]) {
     finished = earlier + finished
-    keepADay()
+    keepTwoDays()
   }
 
   private mutating func count(_ totals: HistoryTotals) {
@@ -151,6 +156,8 @@ struct HistoryState: Sendable {
     running.period.bytesFromGame += totals.bytesFromGame - last.bytesFromGame
     for code in totals.refusals.indices {
       let count = totals.refusals[code] - last.refusals[code]
+      guard count != 0 else { continue }
+      if running.refusals.isEmpty { running.refusals = [UInt32](repeating: 0, count: totals.refusals.count) }
       running.period.refusals += count
       running.refusals[code] &+= UInt32(clamping: count)
     }
@@ -166,31 +173,39 @@ struct HistoryState: Sendable {
   }
 
   func reading(at now: MonotonicTime) -> HistoryReading {
-    let minutes = finished.map { $0?.period } + [running.period]
-    let refusals = finished.map { $0?.refusals } + [running.refusals]
+    let lastDay = finished.suffix(Self.minutes - 1)
+    let minutes = lastDay.map { $0?.period } + [running.period]
+    let refusals = lastDay.map { $0?.refusals } + [running.refusals]
     func period(_ count: Int) -> HistoryPeriod {
       minutes.suffix(count).reduce(into: HistoryPeriod()) { sum, minute in if let minute { sum.add(minute) } }
     }
     func sum(_ code: Int, _ count: Int) -> Int {
-      refusals.suffix(count).reduce(0) { $0 + Int($1?[code] ?? 0) }
+      refusals.suffix(count).reduce(0) { $0 + Self.count(code, $1) }
     }
     let began = (startedAt ?? now).adding(UInt64(index) * Self.minuteNanoseconds)
     let oldest = marks.first?.turns ?? []
     let age = (now - (startedAt ?? now)).wholeMilliseconds
-    let starts = (finished + [runningMinute]).compactMap { $0?.start }
+    let starts = (lastDay + [runningMinute]).compactMap { $0?.start }
     let told = RefusalCode.allCases.enumerated().compactMap { index, code in
       let day = sum(index, Self.minutes)
       return day > 0 ? (index: index, code: code, lastHour: sum(index, 60), lastDay: day) : nil
     }
     return HistoryReading(
-      minutes: minutes, sinceLastBegan: now - began, sinceStart: now - (startedAt ?? now),
+      minutes: minutes, dayBefore: finished.dropLast(lastDay.count).map { $0?.period },
+      sinceLastBegan: now - began, sinceStart: now - (startedAt ?? now),
       starts: starts.map { .milliseconds(age - $0) },
       lastHour: period(60), lastDay: period(Self.minutes),
       refusals: told.map { ($0.code, $0.lastHour, $0.lastDay) },
       commonest: told.sorted { $0.lastDay > $1.lastDay }.prefix(Self.told).map { commonest in
-        (commonest.code, refusals.map { Int($0?[commonest.index] ?? 0) })
+        (commonest.code, refusals.map { Self.count(commonest.index, $0) })
       },
       turns: zip(last.turns, oldest).map { $0.since($1) })
+  }
+
+  /// - Parameter minute: nil where nobody noted anything.
+  private static func count(_ code: Int, _ minute: [UInt32]?) -> Int {
+    guard let minute, !minute.isEmpty else { return 0 }
+    return Int(minute[code])
   }
 }
 

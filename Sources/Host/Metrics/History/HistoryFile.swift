@@ -1,8 +1,9 @@
-/// The form of the file in which the last day outlives the process (docs/console.md, "Console"): a head that names what
-/// is counted, then as many places as a day has minutes, each with a checksum of its own. Pure: bytes in, minutes out.
+/// The form of the file in which the last two days outlive the process (docs/console.md, "Console"): a head that names
+/// what is counted, then as many places as they have minutes, each with a checksum of its own. Pure: bytes in, minutes out.
 ///
-/// A place is written over as a whole when its minute is a day old. What a crash, a full disk or a failing one has left
-/// half written does not check, and is left out; the rest counts. Numbers are little-endian.
+/// A place is written over as a whole when its minute is two days old. What a crash, a full disk or a failing one has left
+/// half written does not check, and is left out; the rest counts. Numbers are little-endian. A file of earlier programs
+/// has half as many places, and is read as well.
 internal import Bytes
 internal import PortcullisProtocol
 internal import Time
@@ -26,7 +27,7 @@ package enum HistoryFile {
   static let version: UInt32 = 1
   static let magic = Array("pchist\r\n".utf8)
   static let headBytes = 2048
-  package static let places = HistoryMinute.ofADay
+  package static let places = HistoryMinute.kept
   /// More than there will be, so that a head that says more is damaged.
   private static let mostCodes = 512
   /// Checksum, begin, start, six numbers.
@@ -80,7 +81,9 @@ package enum HistoryFile {
       period.mostPlayers, period.admissions, period.registrations, period.bytesFromPlayers,
       period.bytesFromGame, period.lagMicroseconds,
     ] { append(min(UInt64(clamping: number), largest), to: &text) }
-    for count in minute.refusals { append(count, to: &text) }
+    for index in RefusalCode.allCases.indices {
+      append(minute.refusals.isEmpty ? 0 : minute.refusals[index], to: &text)
+    }
     return sealed(place: text)
   }
 
@@ -105,7 +108,7 @@ package enum HistoryFile {
 
   // MARK: Reading
 
-  /// Sums of a day of these are whole numbers still.
+  /// Sums of two days of these are whole numbers still.
   private static let largest: UInt64 = 1 << 50
 
   /// All minutes that check, in no order. Codes that this program does not know are left out.
@@ -177,7 +180,8 @@ package enum HistoryFile {
     }
     return HistoryMinute(
       begin: UnixTime(milliseconds: Int64(begin)),
-      startedAt: start == 0 ? nil : UnixTime(milliseconds: Int64(start)), period: period, refusals: refusals)
+      startedAt: start == 0 ? nil : UnixTime(milliseconds: Int64(start)), period: period,
+      refusals: period.refusals == 0 ? [] : refusals)
   }
 
   /// After the beginning of a minute in which several gates may have run one after the other.

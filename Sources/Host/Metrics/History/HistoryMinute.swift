@@ -30,13 +30,15 @@ package struct HistoryPeriod: Equatable, Sendable {
 /// One minute, with its place in time.
 package struct HistoryMinute: Equatable, Sendable {
   package static let ofADay = 1440
+  /// Today's, and those of the day before, which today is drawn in front of.
+  package static let kept = 2 * ofADay
   package static let milliseconds: Int64 = 60_000
 
   package var begin: UnixTime
   /// When a gate was started in it; the last of several.
   package var startedAt: UnixTime?
   package var period: HistoryPeriod
-  /// In the order of `RefusalCode`, as many as there are codes.
+  /// In the order of `RefusalCode`, as many as there are codes; empty where nobody was refused.
   package var refusals: [UInt32]
 
   package init(begin: UnixTime, startedAt: UnixTime?, period: HistoryPeriod, refusals: [UInt32]) {
@@ -47,7 +49,7 @@ package struct HistoryMinute: Equatable, Sendable {
   }
 }
 
-/// All that is known of the last day at one moment, oldest first; the running minute is the last.
+/// All that is known of the last two days at one moment, oldest first; the running minute is the last.
 package struct HistoryOnFile: Equatable, Sendable {
   /// When the gate was started, by the clock of this moment: it moves when the clock is set.
   package let startedAt: UnixTime

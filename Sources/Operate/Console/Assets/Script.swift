@@ -168,7 +168,7 @@ extension ConsoleAsset {
     function showChart(drawing, chart) {
       drawing.setAttribute("aria-label", String(chart.label));
       const outlines = [...(chart.d === undefined ? [] : [chart.d]), ...chart.layers ?? []];
-      const paths = [...drawing.querySelectorAll("path")];
+      const paths = [...drawing.querySelectorAll("path:not(.before)")];
       while (paths.length < outlines.length) {
         const path = shape("path", { class: ["three", "two", "one"].at(paths.length - outlines.length) });
         paths.at(-1).after(path);
@@ -176,6 +176,7 @@ extension ConsoleAsset {
       }
       paths.forEach((path, index) => path.setAttribute("d", String(outlines[index] ?? "")));
       if (chart.d === undefined) return;
+      drawing.querySelector(".before").setAttribute("d", String(chart.before));
       Object.assign(drawing.dataset, { top: chart.top, span: chart.span, end: chart.end });
       const marks = drawing.querySelectorAll("g")[1];
       marks.replaceChildren(...chart.starts.map((x) => across("start", x, 0, x, 200)));
@@ -240,10 +241,12 @@ extension ConsoleAsset {
       note.after(out);
       drawing.addEventListener("pointermove", (event) => {
         const box = drawing.getBoundingClientRect(), share = Math.min(Math.max((event.clientX - box.left) / box.width, 0), 0.9999);
-        const { left, span } = edges(drawing), paths = [...drawing.querySelectorAll("path")];
-        const found = paths.map((path) => height(path, share * 1440)), of = (value) => amount(value * Number(drawing.dataset.top) / 200, drawing.dataset.unit);
+        const { left, span } = edges(drawing), paths = [...drawing.querySelectorAll("path:not(.before)")];
+        const found = paths.map((path) => height(path, share * 1440)), before = height(drawing.querySelector(".before"), share * 1440);
+        const of = (value) => amount(value * Number(drawing.dataset.top) / 200, drawing.dataset.unit);
         const names = [...drawing.closest("figure").querySelectorAll(".legend span")].map((name) => name.textContent).filter((name) => name);
         const parts = found.length < 2 ? [] : found.slice(1).reverse().map((value, index, all) => `${names[index]} ${of((value ?? 0) - (all[index - 1] ?? 0))}`);
+        if (before !== null) parts.push(`the day before ${of(before)}`);
         out.textContent = `${clock.format(left + share * span)}: ${found[0] === null ? "did not run" : [of(found[0]), ...parts].join(" · ")}`;
         for (const end of ["x1", "x2"]) cursor.setAttribute(end, share * 1440);
         if (!cursor.isConnected) drawing.append(cursor);

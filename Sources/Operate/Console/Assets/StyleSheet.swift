@@ -175,6 +175,7 @@ extension ConsoleAsset {
     .plot svg *, .strip svg * { vector-effect: non-scaling-stroke; }
     .area { fill: var(--area); stroke: var(--area-line); stroke-width: 1.25; stroke-linejoin: round; }
     .area.rest { stroke: none; }
+    .before { fill: none; stroke: var(--text); stroke-width: 1; filter: drop-shadow(0 0 1px var(--panel)); }
     .one { fill: var(--one); --swatch: var(--one); }
     .two { fill: var(--two); --swatch: var(--two); }
     .three { fill: var(--three); --swatch: var(--three); }

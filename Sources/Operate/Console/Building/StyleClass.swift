@@ -54,6 +54,7 @@ enum StyleClass: String, CaseIterable, Sendable {
   case scale
   case grid
   case area
+  case before
   case start
   case base
   case icon

@@ -45,6 +45,7 @@ extension HTML {
       for (layer, style) in zip(chart.layers.reversed(), Chart.layerStyles.suffix(chart.layers.count)) {
         html.element(.path, .class(style), .drawing(chart.outline(of: layer.values)))
       }
+      html.element(.path, .class(.before), .drawing(chart.line))
       html.element(.g) { html in
         for start in chart.starts {
           let x = start * Chart.width / chart.span
@@ -99,6 +100,7 @@ extension Chart {
     writer.beginObject()
     writer.member("label", description)
     writer.member("d", outline.text)
+    writer.member("before", line.text)
     writer.name("layers")
     writer.beginArray()
     for layer in layers.reversed() { writer.value(outline(of: layer.values).text) }

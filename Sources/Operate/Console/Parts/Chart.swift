@@ -1,5 +1,5 @@
 /// One number over the last day, or over a new gate's first hour, as a small drawing with its words: a column for a few
-/// minutes, nothing where the gate did not run, a mark where it was started.
+/// minutes, nothing where the gate did not run, a mark where it was started, and the day before as a line to compare with.
 internal import Prompt
 internal import System
 internal import Time
@@ -45,6 +45,8 @@ struct Chart: Sendable {
   let span: Int
   /// Oldest first; nil where the gate did not run.
   let values: [Int?]
+  /// Of the day before, each a day before the value at the same distance from the end; empty in the first hour.
+  let before: [Int?]
   /// The lowest first, each on those below it.
   let layers: [Layer]
   /// In minutes from the left.
@@ -67,6 +69,7 @@ struct Chart: Sendable {
     self.span = span
     let points = history.points.suffix(span)
     values = points.map { $0.map(number) }
+    before = span == Self.width ? history.dayBefore.suffix(span).map { $0.map(number) } : []
     var sum = [Int?](repeating: 0, count: points.count)
     self.layers = layers.map { layer in
       let part = layer.values.suffix(points.count)
@@ -91,6 +94,10 @@ struct Chart: Sendable {
   var description: String {
     var text = "\(title) in the last \(span == Self.width ? "24 hours" : "hour"): now \(now), most \(most)"
     let missing = span - values.count { $0 != nil }
+    if let most = before.compactMap({ $0 }).max().map(unit.text) {
+      let then = before.last.flatMap { $0 }.map(unit.text) ?? "–"
+      text += "; the day before at this time \(then), most \(most)"
+    }
     if missing > 0 { text += "; nothing is known of \(Wording.duration(seconds: Int64(missing) * 60))" }
     if !starts.isEmpty { text += "; the gate was started \(Wording.count(starts.count, "time", "times"))" }
     return text + "."
@@ -100,7 +107,7 @@ struct Chart: Sendable {
 
   /// The lines across: steps of 1, 2 or 5 and zeros, six at most, so that little is left empty at the top.
   var scale: (step: Int, count: Int) {
-    let most = max(values.compactMap { $0 }.max() ?? 0, unit.least)
+    let most = max((values + before).compactMap { $0 }.max() ?? 0, unit.least)
     var power = 1
     while true {
       for factor in [1, 2, 5] {
@@ -140,7 +147,11 @@ struct Chart: Sendable {
 
   var outline: Outline { outline(of: values) }
 
-  func outline(of values: [Int?]) -> Outline {
+  /// The day before, a line that does not come down where it ends.
+  var line: Outline { outline(of: before, isArea: false) }
+
+  /// - Parameter isArea: down to the ground at both ends.
+  func outline(of values: [Int?], isArea: Bool = true) -> Outline {
     let top = Double(top)
     let unit = Self.width / span
     // A screen has no more columns to show; a page of half a dozen charts is short for it.
@@ -155,13 +166,13 @@ struct Chart: Sendable {
       guard let most = minutes.compactMap({ $0 }).max() else {
         if drawn != nil {
           outline.line(to: right, drawn ?? 0)
-          outline.line(to: right, Self.height)
+          if isArea { outline.line(to: right, Self.height) }
         }
         drawn = nil
         continue
       }
       let height = Self.height - Int((Double(max(most, 0)) / top * Double(Self.height)).rounded())
-      if drawn == nil { outline.move(to: left, Self.height) }
+      if drawn == nil { outline.move(to: left, isArea ? Self.height : height) }
       // What stays as high is one line.
       if let before = drawn, before != height { outline.line(to: left, before) }
       if drawn != height { outline.line(to: left, height) }
@@ -170,7 +181,7 @@ struct Chart: Sendable {
     }
     if let drawn {
       outline.line(to: right, drawn)
-      outline.line(to: right, Self.height)
+      if isArea { outline.line(to: right, Self.height) }
     }
     return outline
   }

@@ -1,4 +1,4 @@
-"""A day that a gate has had before it was started: written as its history's file (docs/console.md, "Console"), so that
+"""Days that a gate has had before it was started: written as its history's file (docs/console.md, "Console"), so that
 pictures of the console show what an operator sees, and not a gate that has just begun."""
 
 import math
@@ -53,13 +53,15 @@ def minute(ago, source):
     return round(players), admissions, int(source.random() < 0.04), sent, sent * source.randrange(38, 52), lag, refusals
 
 
-def write(path, now=None):
-    """The day before `now`, in seconds; the last of it is a minute ago."""
+def write(path, now=None, days=2):
+    """The days before `now`, in seconds; the last of them is a minute ago. The day before was a weaker one."""
     now = int((now or time.time()) * 1000)
     source = random.Random(4711)
     text = head(CODES)
-    for ago in range(MINUTES - 2, 0, -1):
-        players, admissions, registrations, sent, shown, lag, refusals = minute(ago, source)
+    for ago in range(days * MINUTES - 2, 0, -1):
+        players, admissions, registrations, sent, shown, lag, refusals = minute(ago % MINUTES, source)
+        if ago >= MINUTES:
+            players, sent, shown = (number * 7 // 10 for number in (players, sent, shown))
         if ago in DOWN:
             continue
         begin = now - (ago + 1) * 60_000

@@ -1,4 +1,4 @@
-/// The last day over a restart: each minute stands where it was, and nothing is guessed.
+/// The last two days over a restart: each minute stands where it was, and nothing is guessed.
 import Metrics
 import PortcullisProtocol
 import Time
@@ -109,6 +109,16 @@ import Testing
     #expect(began(after: run(3, from: 0).minutes, at: -10).reading(at: start).minutes.count == 1)
   }
 
+  @Test func theDayBeforeGoesOn() {
+    let minutes = run(2880, from: 0).minutes
+    #expect(minutes.count == 2880)
+    let reading = began(after: minutes, at: 2 * 86_400).reading(at: start)
+    #expect(reading.minutes.compactMap { $0?.mostPlayers } == Array(1442...2880) + [99])
+    #expect(reading.dayBefore.compactMap { $0?.mostPlayers } == Array(2...1441))
+    #expect(reading.starts == [.zero] && reading.lastDay.admissions == 14_391)
+    #expect(began(after: minutes, at: 4 * 86_400 + 60).reading(at: start).minutes.count == 1)
+  }
+
   @Test func aDayIsKeptAndNoMore() {
     let minutes = run(1440, from: 0).minutes
     #expect(minutes.count == 1440)
@@ -116,14 +126,15 @@ import Testing
     let half = began(after: minutes, at: 86_400 + 43_200)
     let reading = half.reading(at: start)
     #expect(reading.minutes.count == 1440)
-    #expect(reading.minutes.compactMap(\.self).count == 720)
+    #expect(reading.minutes.compactMap(\.self).count == 720 && reading.dayBefore.count == 721)
     #expect(reading.starts == [.zero])
-    #expect(began(after: minutes, at: 2 * 86_400 + 60).reading(at: start).minutes.count == 1)
+    let later = began(after: minutes, at: 2 * 86_400 + 60).reading(at: start)
+    #expect(later.minutes.compactMap(\.self).count == 1 && later.dayBefore.compactMap(\.self).count == 1438)
     // The first of them go as this gate's own come.
     var history = half
     history.note(totals(1), at: start + .seconds(3600))
     #expect(history.reading(at: start + .seconds(3600)).minutes.count == 1440)
-    #expect(history.onFile(wall: wall(0), now: start).minutes.count <= 1440)
+    #expect(history.onFile(wall: wall(0), now: start).minutes.count <= 2880)
   }
 
   /// The whole day moves with a clock that is set, as the page shows it.

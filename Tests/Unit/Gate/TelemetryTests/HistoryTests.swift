@@ -64,12 +64,38 @@ import Testing
     #expect(history.reading(at: start).lastDay.admissions == 3)
   }
 
-  @Test func aDayIsKeptAndNoMore() {
+  @Test func twoDaysAreKeptAndNoMore() {
     var history = HistoryState()
-    for minute in 0..<3000 { history.note(totals(admissions: minute), at: start + .seconds(60 * minute)) }
-    let reading = history.reading(at: start + .seconds(60 * 3000))
-    #expect(reading.minutes.count == 1440)
+    func run(_ minutes: Range<Int>) {
+      for minute in minutes {
+        history.note(totals(players: minute, admissions: minute), at: start + .seconds(60 * minute))
+      }
+    }
+    run(0..<1440)
+    #expect(history.reading(at: start + .seconds(60 * 1440)).dayBefore.isEmpty)
+    run(1440..<1443)
+    let second = history.reading(at: start + .seconds(60 * 1443))
+    // Each a day before the one at the same distance from the end.
+    #expect(second.dayBefore.map { $0?.mostPlayers } == [0, 1, 2])
+    #expect(second.minutes.suffix(3).map { $0?.mostPlayers } == [1440, 1441, 1442] && second.starts.isEmpty)
+    run(1443..<9000)
+    let reading = history.reading(at: start + .seconds(60 * 9000))
+    #expect(reading.minutes.count == 1440 && reading.dayBefore.count == 1440)
+    #expect(reading.dayBefore.last??.mostPlayers == 8999 - 1440 && history.finished.count == 2879)
     #expect(reading.lastDay.admissions == 1440 && reading.lastHour.admissions == 60)
+  }
+
+  /// What the documents say of the memory: minutes in which nobody was refused hold nothing but themselves.
+  @Test func minutesWithoutRefusalsAreSmall() {
+    #expect(MemoryLayout<HistoryState.Finished?>.stride <= 88)
+    var history = HistoryState()
+    history.note(totals(refused: 1), at: start)
+    history.note(totals(refused: 1), at: start + .seconds(60))
+    history.note(totals(refused: 3), at: start + .seconds(120))
+    history.note(totals(refused: 3), at: start + .seconds(180))
+    let codes = RefusalCode.allCases.count
+    #expect(history.finished.map { $0?.refusals.count } == [codes, 0, codes])
+    #expect(history.reading(at: start + .seconds(181)).commonest.first?.minutes == [1, 0, 2, 0])
   }
 
   @Test func lagIsOfTheMinuteAndNotOfTheStart() {

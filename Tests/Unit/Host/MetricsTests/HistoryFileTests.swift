@@ -36,17 +36,30 @@ import Time
     #expect(try HistoryFile.parse(HistoryFile.text([]).span) == [])
   }
 
-  @Test func aDayFitsAndTheLatestOfMore() throws {
-    let minutes = (0..<1500).map { Self.minute($0) }
+  @Test func twoDaysFitAndTheLatestOfMore() throws {
+    let minutes = (0..<3000).map { Self.minute($0) }
     let text = HistoryFile.text(minutes)
     #expect(text.count == HistoryFile.bytes)
-    #expect(try HistoryFile.parse(text.span) == Array(minutes.suffix(1440)))
-    #expect(try HistoryFile.parse((text + text).span).count == 1440)
+    #expect(try HistoryFile.parse(text.span) == Array(minutes.suffix(2880)))
+    #expect(try HistoryFile.parse((text + text).span).count == 2880)
+  }
+
+  /// Earlier programs kept one day.
+  @Test func aFileOfOneDayIsRead() throws {
+    let minutes = (0..<1440).map { Self.minute($0) }
+    let text = HistoryFile.text(minutes).prefix(HistoryFile.headBytes + 1440 * HistoryFile.placeBytes)
+    #expect(try HistoryFile.parse(Array(text).span) == minutes)
+  }
+
+  @Test func aMinuteWithoutRefusalsHasNone() throws {
+    var quiet = Self.minute(5)
+    (quiet.period.refusals, quiet.refusals) = (0, [])
+    #expect(try HistoryFile.parse(HistoryFile.text([quiet]).span) == [quiet])
   }
 
   @Test func aPlaceIsWrittenOverAlone() throws {
     var text = HistoryFile.text(Self.three)
-    let place = HistoryFile.offset(ofPlace: 1440 + 1)
+    let place = HistoryFile.offset(ofPlace: 2880 + 1)
     text.replaceSubrange(place..<place + HistoryFile.placeBytes, with: HistoryFile.text(Self.minute(9)))
     #expect(try HistoryFile.parse(text.span) == [Self.three[0], Self.minute(9), Self.three[2]])
   }

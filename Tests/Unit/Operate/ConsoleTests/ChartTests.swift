@@ -96,6 +96,34 @@ import Testing
     #expect(chart.values == [nil, 3, 6] && chart.top == 6)
   }
 
+  /// As a line that ends where it ends; both days have the same scale.
+  @Test func theDayBefore() {
+    func minutes(_ players: [Int?]) -> [History.Minute?] {
+      players.map {
+        $0.map { History.Minute(players: $0, admissions: 0, refusals: 0, lagMicroseconds: 0, bytes: 0) }
+      }
+    }
+    let today = [Int?](repeating: 5, count: History.minutes)
+    func chart(_ before: [Int?]) -> Chart {
+      Chart(
+        "x", "Players", .count,
+        of: History(points: minutes(today), dayBefore: minutes(before), end: Self.end, starts: []),
+        isWide: true,
+        \.players)
+    }
+    let two = chart([8, 8, 8, 8, nil, nil, nil, nil, 10, 2, 2, 2, 4, 4, 4, 4])
+    #expect(two.line.text == "M1424 40h4M1432 0h4v120h4" && two.top == 10 && two.most == "5")
+    #expect(two.outline.text == "M0 200v-100h1440v100")
+    #expect(
+      two.description
+        == "Players in the last 24 hours: now 5, most 5; the day before at this time 4, most 10.")
+    #expect(chart([nil, nil]).line.text.isEmpty && chart([]).line.text.isEmpty && chart([]).top == 5)
+    #expect(chart([Int.max, Int.min]).line.text.count > 0)
+    // In its first hour a gate that was away for a day has nothing to be compared with.
+    let first = History(points: minutes([1]), dayBefore: minutes([9]), end: Self.end, starts: [])
+    #expect(Chart("x", "X", .count, of: first, \.players).before.isEmpty)
+  }
+
   @Test func words() {
     let chart = Self.day([3, 12, nil, 4], starts: [0])
     #expect(

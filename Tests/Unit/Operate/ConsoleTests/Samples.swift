@@ -160,7 +160,8 @@ extension Samples {
         bytes: UInt64(players * 900 + random(50_000)))
     }
     return History(
-      points: points, end: Self.ago(13), starts: points.isEmpty ? [] : [Self.ago(74_400), Self.ago(42_000)])
+      points: points, dayBefore: points.count < History.minutes ? [] : points.reversed(), end: Self.ago(13),
+      starts: points.isEmpty ? [] : [Self.ago(74_400), Self.ago(42_000)])
   }
 
   private func period(_ factor: Int) -> Period {

@@ -94,20 +94,24 @@ extension Console.History {
     let count = reading.minutes.count
     self.init(
       points: reading.minutes.enumerated().map { index, minute in
-        minute.map {
-          Minute(
-            players: $0.mostPlayers, admissions: $0.admissions, refusals: $0.refusals,
-            lagMicroseconds: $0.lagMicroseconds,
-            bytes: UInt64(clamping: $0.bytesFromPlayers &+ $0.bytesFromGame),
-            standing: standing(count - 1 - index) ?? .good)
-        }
+        minute.map { Minute($0, standing(count - 1 - index) ?? .good) }
       },
+      dayBefore: reading.dayBefore.map { $0.map { Minute($0, .good) } },
       end: now - reading.sinceLastBegan, starts: reading.starts.map { now - $0 },
       commonest: reading.commonest.map { commonest in
         Code(
           code: commonest.code,
           minutes: zip(reading.minutes, commonest.minutes).map { $0 == nil ? nil : $1 })
       })
+  }
+}
+
+extension Console.History.Minute {
+  fileprivate init(_ period: HistoryPeriod, _ standing: Standing) {
+    self.init(
+      players: period.mostPlayers, admissions: period.admissions, refusals: period.refusals,
+      lagMicroseconds: period.lagMicroseconds,
+      bytes: UInt64(clamping: period.bytesFromPlayers &+ period.bytesFromGame), standing: standing)
   }
 }
 

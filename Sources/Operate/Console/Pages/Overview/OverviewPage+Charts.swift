@@ -18,6 +18,12 @@ extension OverviewPage {
     ]
   }
 
+  /// Empty as long as no day before is known.
+  var aboutDayBefore: String {
+    let isDrawn = history.span == History.minutes && history.dayBefore.contains { $0 != nil }
+    return isDrawn ? "The thin line is the day before. " : ""
+  }
+
   func startsAndGaps(_ html: inout HTML) {
     let starts = history.starts.suffix(5)
     let missing = history.span - history.points.suffix(history.span).count { $0 != nil }
@@ -44,6 +50,7 @@ extension OverviewPage {
           "Nothing is drawn for \(Wording.duration(seconds: Int64(missing) * 60)) in which this gate did not run. "
         )
       }
+      html.element(.span, .text(.dataLive, "day-before"), text: aboutDayBefore)
       html.element(.span, .fixed(.dataZone), text: "Hours are in UTC.")
     }
   }

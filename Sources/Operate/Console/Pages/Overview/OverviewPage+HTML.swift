@@ -57,6 +57,7 @@ extension OverviewPage: ConsolePage {
     answer.add("connections", connections)
     answer.add(storeFacts)
     answer.add("waits", .text(waiting.title))
+    answer.add("day-before", .text(aboutDayBefore))
     answer.add("checks-rest", .text(checksRest))
     for table in [waiting.table, checksTable, refusalsTable, loopsTable, certificatesTable] {
       answer.add(table)

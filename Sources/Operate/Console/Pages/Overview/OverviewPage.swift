@@ -88,7 +88,7 @@ struct CertificateEnd: Equatable, Sendable {
   var endsAt: UnixTime
 }
 
-/// The last day, minute by minute.
+/// The last day, minute by minute, and the one before it.
 struct History: Sendable {
   static let minutes = 1440
 
@@ -112,6 +112,8 @@ struct History: Sendable {
 
   /// Oldest first, the running one last, at most `minutes`; nil where the gate did not run.
   var points: [Minute?]
+  /// Each a day before the point at the same distance from the end; empty where none is known.
+  var dayBefore: [Minute?] = []
   /// When the last point's minute began.
   var end: UnixTime
   /// When the gate was started, within the time that `points` cover.

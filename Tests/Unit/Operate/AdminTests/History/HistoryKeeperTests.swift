@@ -19,7 +19,6 @@ import Time
       var told: [HistoryKeeper.Event] = []
     }
     private let state = Mutex(State())
-    private static let none = [UInt32](repeating: 0, count: RefusalCode.allCases.count)
 
     var gate: HistoryKeeper.Gate {
       HistoryKeeper.Gate(
@@ -34,13 +33,13 @@ import Time
     func count(_ minutes: Int, players: Int = 1, startedAt: Int64 = 1_800_000_000_000) -> [HistoryMinute] {
       let history = HistoryOnFile(
         startedAt: UnixTime(milliseconds: startedAt),
-        minutes: (0..<minutes).suffix(1440).map { number in
+        minutes: (0..<minutes).suffix(2880).map { number in
           var period = HistoryPeriod()
           period.mostPlayers = number == minutes - 1 ? players : 1
           return HistoryMinute(
             begin: UnixTime(milliseconds: startedAt + Int64(number) * 60_000),
             startedAt: number == 0 ? UnixTime(milliseconds: startedAt) : nil, period: period,
-            refusals: Self.none)
+            refusals: [])
         })
       state.withLock { $0.history = history }
       return history.minutes
@@ -87,7 +86,7 @@ import Time
     writer.write(at: now)
     let file = try inode()
     // Around the moment at which the first place is written over, and far behind it.
-    for number in [1, 1, 2, 3, 3, 7] + (1437...1443) + [2000, 2001, 2999, 3000] {
+    for number in [1, 1, 2, 3, 3, 7] + (2877...2883) + [4000, 4001, 5999, 6000] {
       let minutes = counted.count(number, players: number)
       writer.write(at: now)
       #expect(try found() == minutes)
