@@ -180,6 +180,7 @@ import Time
       }
       let page = text(answer(pages, request("/audit")))
       #expect(page.text.contains("service_added") && page.text.contains("anna"), "\(page.text.suffix(3000))")
+      #expect(page.text.contains("service: mud") && !page.text.contains("service id"))
     }
   }
 

@@ -110,6 +110,16 @@ import Time
     #expect(!folded.contains("subject") && !page.elements[0].text.contains("0b5e"))
   }
 
+  /// By its name: an id says nothing to a reader.
+  @Test func theAuditNamesTheServiceThatDidIt() {
+    var audit = Samples.full.audit
+    var line = audit.rows[0]
+    (line.event, line.actor, line.service) = ("approval_asked", nil, "mud")
+    audit.rows = [line]
+    let page = ReadPage(audit.html(Samples.full.frame))
+    #expect(page.all("td").contains { $0.text == "service mud" })
+  }
+
   /// What an operator has to say is told in the row, and refusing is not as heavy as confirming.
   @Test func whatAnApprovalTakes() throws {
     var approvals = Samples.full.approvals

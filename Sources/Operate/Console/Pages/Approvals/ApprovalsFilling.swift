@@ -48,7 +48,7 @@ extension ConsolePages {
       requesterAddress: found.summary?.requester.address, level: approval.terms.level.rawValue,
       verification: approval.terms.userVerification.rawValue, factors: approval.terms.factors.words,
       reason: approval.lacksDevices ? "no_device" : nil, votes: found.votes.map { VoteRow($0) },
-      operatorName: approval.operatorUser.map { "user \($0)" },
+      operatorName: approval.operatorUser.map { name(ofUser: Int64($0)) },
       lease: found.lease.map { LeaseRow(expiresAt: UnixTime($0.expiresAt), usesLeft: $0.usesLeft) },
       ownWord: Self.ownWord(found.ownWord), problems: problems)
   }

@@ -27,12 +27,14 @@ extension ConsolePages {
         before: after, limit: ListEnd.rowsPerPage), request)
     return AuditPage(
       filter: filter, events: found.events,
-      rows: try named(found.rows.map { AuditLine($0) { name(ofUser: $0) } }, request),
+      rows: try withServices(
+        withDevices(found.rows.map { AuditLine($0) { name(ofUser: $0) } }, request), request),
       end: ListEnd(next: found.next.map { "\($0)" }, isFirst: after == nil), verification: verification)
   }
 
   /// With what the devices are called now.
-  private func named(_ rows: [AuditLine], _ request: AdminRequest) throws(ConsoleFailure) -> [AuditLine] {
+  private func withDevices(_ rows: [AuditLine], _ request: AdminRequest) throws(ConsoleFailure) -> [AuditLine]
+  {
     let ids = Set(rows.compactMap { $0.actor == nil ? $0.deviceID : nil }).compactMap { DeviceID($0) }
     if ids.isEmpty { return rows }
     let found = try ask(NameDevices(ids: ids, keys: []), request)
@@ -49,7 +51,33 @@ extension ConsolePages {
     }
   }
 
-  private func name(ofUser user: Int64) -> String {
+  /// With the names of services in place of their ids.
+  private func withServices(_ rows: [AuditLine], _ request: AdminRequest) throws(ConsoleFailure)
+    -> [AuditLine]
+  {
+    let leases = rows.filter { $0.isOfLeaseAlone }.compactMap { $0.text("approval_id") }
+    guard !leases.isEmpty || rows.contains(where: { $0.text(AuditLine.serviceID) != nil }) else {
+      return rows
+    }
+    let found = try ask(NameServices(askingFor: Set(leases).compactMap { ApprovalID($0) }), request)
+    return rows.map { row in
+      var row = row
+      let id = row.text(AuditLine.serviceID)
+      let name = id.map { found.names[$0] ?? String($0.prefix(8)) }
+      let isDone = row.actor == nil && row.deviceID == nil
+      if isDone {
+        row.service = row.isOfLeaseAlone ? row.text("approval_id").flatMap { found.askers[$0] } : name
+      }
+      row.members = row.members.compactMap { member in
+        guard member.name == AuditLine.serviceID else { return member }
+        // By whom it was done is said already.
+        return isDone ? nil : ("service", name ?? member.value)
+      }
+      return row
+    }
+  }
+
+  func name(ofUser user: Int64) -> String {
     UInt32(exactly: user).flatMap { operators?.name(of: $0) } ?? "user \(user)"
   }
 
@@ -119,14 +147,27 @@ extension AuditLine {
       })
   }
 
+  fileprivate static let serviceID = "service_id"
+
+  fileprivate func text(_ name: String) -> String? { members.first { $0.name == name }?.value }
+
+  /// A row that names the request which the lease is of, and not the service.
+  fileprivate var isOfLeaseAlone: Bool {
+    ["lease_used", "lease_ended"].contains(event) && actor == nil
+  }
+
   /// What devices do themselves; of others the device is what it was done to.
   private static let ofDevices: Set = [
-    "approval_voted", "attestation_failed", "code_issued", "device_attested", "device_enrolled",
-    "device_reported", "device_rotated", "pairing_answered", "presence_proved",
+    "approval_code_wrong", "approval_voted", "attestation_failed", "code_issued", "device_attested",
+    "device_enrolled", "device_reported", "device_rotated", "pairing_answered", "presence_proved",
+    "requester_barred", "service_barred",
   ]
 
   private static func doer(_ row: JSONObject) -> String? {
-    row.text("event").map(ofDevices.contains) == true ? row.text("device_id") : nil
+    guard let event = row.text("event") else { return nil }
+    // A service that asks about a device names both.
+    let isRefusal = ["refused", "refused_more"].contains(event) && row[serviceID] == nil
+    return isRefusal || ofDevices.contains(event) ? row.text("device_id") : nil
   }
 
   private static func text(_ value: JSONValue) -> String {

@@ -82,13 +82,14 @@ extension AuditLine {
   /// What a reader looks for; the rest is identifiers, which are folded.
   private static let telling: Set = [
     "subject", "operation", "name", "reason", "decision", "code", "step", "token", "scopes", "result",
-    "level",
+    "level", "service",
   ]
   /// The whole text of a request, in a form that its signatures are over.
   private static let hidden: Set = ["summary"]
 
   fileprivate var by: Cell {
     if let actor { return .text(actor) }
+    if let service { return .text("service \(service)") }
     guard let deviceID else { return .none }
     return .link(deviceName.map { .text($0) } ?? .code(Wording.cut(deviceID, to: 8)), .device(deviceID))
   }

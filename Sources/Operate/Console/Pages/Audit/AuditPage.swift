@@ -38,6 +38,8 @@ struct AuditLine: Sendable {
   /// The device that did it, where no operator did.
   var deviceID: String?
   var deviceName: String?
+  /// The service that did it, by its name, where neither an operator nor a device did.
+  var service: String?
   /// What else the row says, in its order.
   var members: [(name: String, value: String)]
 }

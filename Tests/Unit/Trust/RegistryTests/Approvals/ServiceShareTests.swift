@@ -20,6 +20,18 @@ import Testing
     }
   }
 
+  /// For pages that have their ids; one that is revoked keeps its name.
+  @Test func servicesAreCalledByTheirNames() throws {
+    let part = try ApprovalPart()
+    let service = try part.service()
+    _ = try part.phone(of: "frodo")
+    let asked = try part.ask(service)
+    #expect(try part.order("services-revoke", #"{"name":"mud"}"#).code == nil)
+    let found = try part.answer(NameServices(askingFor: [approvalID(asked.id)]))
+    #expect(found.object("askers")?[asked.id]?.string == "mud")
+    #expect(found.object("names")?.members.map(\.value.string) == ["mud"])
+  }
+
   // MARK: Places of a phone
 
   /// Whatever it calls those who ask.
