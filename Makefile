@@ -427,7 +427,7 @@ install-gate:  ## The same without portcullis-dev, which has the commands for de
 	install -m 644 certs/Apple_App_Attestation_Root_CA.pem '$(DESTDIR)$(DATADIR)/certs/'
 	install -m 644 config/prometheus-alerts.yml config/grafana-dashboard.json '$(DESTDIR)$(DATADIR)/'
 	install -m 644 docs/*.md '$(DESTDIR)$(DOCDIR)/'
-	install -m 644 config/portcullis.env.example '$(DESTDIR)$(SYSCONFDIR)/'
+	install -m 644 config/portcullis.env.example config/all-settings.env '$(DESTDIR)$(SYSCONFDIR)/'
 	install -m 644 config/portcullis.sysusers '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
 	install -m 644 docs/portcullis.1 '$(DESTDIR)$(MANDIR)/man1/'
 	umask 022; $(PYTHON) scripts/man-pages --of gate $(BINARY) '$(DESTDIR)$(MANDIR)/man1'
@@ -452,7 +452,7 @@ install-dev:
 
 .PHONY: uninstall
 uninstall:  ## Remove what `make install` copied
-	rm -f '$(DESTDIR)$(BINDIR)/portcullis' '$(DESTDIR)$(BINDIR)/portcullis-dev' '$(DESTDIR)$(SYSCONFDIR)/portcullis.env.example'
+	rm -f '$(DESTDIR)$(BINDIR)/portcullis' '$(DESTDIR)$(BINDIR)/portcullis-dev' $(addprefix '$(DESTDIR)$(SYSCONFDIR)'/,portcullis.env.example all-settings.env)
 	rm -f '$(DESTDIR)$(UNITDIR)/portcullis.service' '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
 	rm -f $(addprefix '$(DESTDIR)$(UNITDIR)'/portcullis-android-revocation,.service .timer)
 	rm -f '$(DESTDIR)$(MANDIR)/man1/portcullis.1' '$(DESTDIR)$(MANDIR)'/man1/portcullis-*.1

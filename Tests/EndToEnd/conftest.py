@@ -198,12 +198,10 @@ class Gates:
             "CHALLENGE_RATE": "10000/s",
             "REGISTER_RATE": "10000/s",
             "HANDSHAKE_RATE": "10000/s",
-            # A connection that a test keeps alive is there for its next request, however long the test takes.
-            "HTTP_IDLE_TIMEOUT": "10m",
             # Nor does what is under way end because the machine stands still.
             "TLS_HANDSHAKE_TIMEOUT": "60s",
-            "HTTP_HEAD_TIMEOUT": "60s",
-            "HTTP_BODY_TIMEOUT": "60s",
+            # A connection that a test keeps alive is there for its next request, however long the test takes.
+            "HTTP_TIMEOUT": "200s",
             **changes,
         }
         gate = Gate(self.folder, environment, host, port)

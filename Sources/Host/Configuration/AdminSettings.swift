@@ -7,6 +7,8 @@ extension GateConfiguration {
     package internal(set) var listen: AdminAddress?
     /// Of the UNIX socket, by name or number; nil for the gate's own user alone.
     package internal(set) var socketGroup: String?
+    /// Which setting has named it.
+    package internal(set) var groupSetting = "SOCKET_GROUP"
     /// Whether `/metrics` asks for a token on loopback and the UNIX socket as well.
     package internal(set) var metricsNeedToken = false
     /// Users of the host, by name or number, who may have a link to sign in.

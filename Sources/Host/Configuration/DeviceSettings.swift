@@ -48,6 +48,8 @@ extension GateConfiguration {
     package internal(set) var path: String?
     /// Name or number; nil for the group of the gate's own user.
     package internal(set) var group: String?
+    /// Which setting has named it.
+    package internal(set) var groupSetting = "SOCKET_GROUP"
     /// Names or numbers of users who may confirm.
     package internal(set) var operators: [String] = []
   }

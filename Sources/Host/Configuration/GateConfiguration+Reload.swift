@@ -27,7 +27,9 @@ extension GateConfiguration {
     for setting in SettingTable.settings where setting.isReloadable { setting.copy(new, &result) }
     // What is computed from reloadable settings follows, for the same machine.
     result.stated.descriptorLimit = new.stated.descriptorLimit
-    result.resolveCounts()
+    result.resolveLimits()
+    result.devices.countriesPath = new.devices.countriesPath
+    result.devices.networksPath = new.devices.networksPath
     result.tls = new.tls
     if isProduction, new.tls == nil {
       result.tls = tls

@@ -20,12 +20,21 @@ extension GateConfiguration {
     workers = stated.workers ?? min(max(processors, 1), 256)
     store.pseudonymKeyPath = stated.pseudonymKeyPath ?? beside(store.path, "device-pseudonym.key")
     admin.tokensPath = stated.adminTokensPath ?? beside(store.path, "admin-tokens.json")
+    devices.approvalsSocket.group = stated.approvalsGroup ?? stated.socketGroup
+    if stated.approvalsGroup != nil { devices.approvalsSocket.groupSetting = "APPROVALS_GROUP" }
+    admin.socketGroup = stated.adminSocketGroup ?? stated.socketGroup
+    if stated.adminSocketGroup != nil { admin.groupSetting = "ADMIN_SOCKET_GROUP" }
+    devices.countriesPath = stated.countriesPath
+    devices.networksPath = stated.networksPath
     stated.descriptorLimit = descriptorLimit
-    resolveCounts()
+    resolveLimits()
   }
 
-  /// What descriptors there are goes to sessions without a connection, a quarter at most, and then to connections.
-  mutating func resolveCounts() {
+  /// Former names of a timeout go before the one that replaces them. What descriptors there are goes to sessions without a connection, a quarter at most, and then to connections.
+  mutating func resolveLimits() {
+    limits.httpHeadTimeout = stated.httpHeadTimeout ?? stated.httpTimeout
+    limits.httpBodyTimeout = stated.httpBodyTimeout ?? stated.httpTimeout
+    limits.httpIdleTimeout = stated.httpIdleTimeout ?? stated.httpTimeout * 3
     let limit = stated.descriptorLimit
     limits.detached =
       sessions.canBeDetached ? min(stated.maximumDetached, Limits.detached(forDescriptors: limit)) : 0

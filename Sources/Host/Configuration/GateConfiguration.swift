@@ -223,6 +223,16 @@ struct StatedSettings: Sendable, Equatable {
   var maximumDetached = 0
   var pseudonymKeyPath: String?
   var adminTokensPath: String?
+  var httpTimeout = Duration.zero
+  var httpHeadTimeout: Duration?
+  var httpBodyTimeout: Duration?
+  var httpIdleTimeout: Duration?
+  var socketGroup: String?
+  var approvalsGroup: String?
+  var adminSocketGroup: String?
+  var geoPath: String?
+  var countriesPath: String?
+  var networksPath: String?
   /// Not a setting, but what `MAX_CONNECTIONS` and `MAX_DETACHED` are cut to.
   var descriptorLimit = 0
 }

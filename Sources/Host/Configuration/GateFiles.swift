@@ -22,6 +22,8 @@ package struct GateFiles: Sendable, Equatable {
   package internal(set) var approvalPolicyPath: String?
   package internal(set) var assurancePolicyPath: String?
   package internal(set) var riskPolicyPath: String?
+  /// The folder that holds the two that follow; nil where each is named by itself.
+  package internal(set) var geoPath: String?
   package internal(set) var countriesPath: String?
   package internal(set) var networksPath: String?
   package internal(set) var approvalsSocket: GateConfiguration.ApprovalsSocket?
@@ -29,6 +31,10 @@ package struct GateFiles: Sendable, Equatable {
   package internal(set) var android = GateConfiguration.Devices.Android()
   /// Its socket, its file of tokens, and the users and the group that it names; off where it is.
   package internal(set) var admin = GateConfiguration.Admin()
+
+  /// Which setting has named the databases of where addresses are, and whose.
+  package var countriesSetting: String { geoPath == nil ? "GEO_COUNTRY_PATH" : "GEO_PATH" }
+  package var networksSetting: String { geoPath == nil ? "GEO_ASN_PATH" : "GEO_PATH" }
 }
 
 extension GateConfiguration {
@@ -42,6 +48,7 @@ extension GateConfiguration {
       approvalPolicyPath: devices.areOn ? devices.approvalPolicyPath : nil,
       assurancePolicyPath: devices.areOn ? devices.assurancePolicyPath : nil,
       riskPolicyPath: devices.areOn ? devices.riskPolicyPath : nil,
+      geoPath: devices.areOn ? stated.geoPath : nil,
       countriesPath: devices.areOn ? devices.countriesPath : nil,
       networksPath: devices.areOn ? devices.networksPath : nil,
       approvalsSocket: devices.areOn ? devices.approvalsSocket : nil,

@@ -28,7 +28,7 @@ package struct AdminUsers: Equatable {
       found.group = HostUsers.group(name)
       if found.group == nil {
         tell(
-          "ADMIN_SOCKET_GROUP: there is no group \(PrintableText.field(name)): correct the name, or create the group"
+          "\(admin.groupSetting): there is no group \(PrintableText.field(name)): correct the name, or create the group"
         )
         throw ExitStatus.configuration
       }

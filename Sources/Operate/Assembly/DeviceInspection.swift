@@ -61,10 +61,10 @@ package struct DeviceFiles {
       }
     }
     if let path = files.countriesPath {
-      unlessTold { read.countries = try database("GEO_COUNTRY_PATH", path, tell) }
+      unlessTold { read.countries = try database(files.countriesSetting, path, tell) }
     }
     if let path = files.networksPath {
-      unlessTold { read.networks = try database("GEO_ASN_PATH", path, tell) }
+      unlessTold { read.networks = try database(files.networksSetting, path, tell) }
     }
     if let path = files.nextKeyPath { unlessTold { read.nextPin = try pin(path, tell) } }
     unlessTold {
@@ -133,7 +133,7 @@ package struct ApprovalUsers: Equatable {
       found.group = HostUsers.group(name)
       if found.group == nil {
         tell(
-          "APPROVALS_GROUP: there is no group \(PrintableText.field(name)): correct the name, or create the group"
+          "\(socket.groupSetting): there is no group \(PrintableText.field(name)): correct the name, or create the group"
         )
         isFound = false
       }

@@ -65,7 +65,7 @@ package enum FileNeeds {
       ("APPROVAL_POLICY", files.approvalPolicyPath), ("ANDROID_ROOTS_PATH", files.android.rootsPath),
       ("RISK_POLICY", files.riskPolicyPath),
       ("PLAY_INTEGRITY_KEYS_PATH", files.android.playKeysPath),
-      ("GEO_COUNTRY_PATH", files.countriesPath), ("GEO_ASN_PATH", files.networksPath),
+      (files.countriesSetting, files.countriesPath), (files.networksSetting, files.networksPath),
     ]
     let needs = named.compactMap { setting, path in
       path.map { FileNeed(setting: setting, path: $0, wishes: [.read], isForReload: true) }

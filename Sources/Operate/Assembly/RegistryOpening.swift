@@ -98,7 +98,8 @@ package struct RegistryOpening {
     } catch {
       complain(error.description)
       if case .listen(_, _, .failed(let failure)) = error, failure.call.hasPrefix("lchown") {
-        complain("only a member of APPROVALS_GROUP may give it the socket: add the gate's user to the group")
+        let setting = configuration.devices.approvalsSocket.groupSetting
+        complain("only a member of \(setting) may give it the socket: add the gate's user to the group")
       }
       throw ExitStatus.unavailable
     }

@@ -83,12 +83,16 @@ package struct DeviceChecks {
     if files.riskPolicyPath != nil {
       report.ok("risk", read.risk.isEnforced ? "the policy decides" : "what the policy says is only logged")
     }
-    for (name, file) in [("GEO_COUNTRY_PATH", read.countries), ("GEO_ASN_PATH", read.networks)] {
+    for (name, file) in [
+      (files.countriesSetting, read.countries), (files.networksSetting, read.networks),
+    ] {
       guard let file else { continue }
       // A file may say anything of itself.
       let seconds = Int64(clamping: min(file.builtAt, 253_402_300_799))
       let day = UnixTime(milliseconds: seconds * 1000).timestamp.prefix(10)
-      report.ok("geo", "\(name) is \(PrintableText.field(file.type, limit: 64)) of \(day)")
+      report.ok(
+        "geo",
+        "\(name)\(files.geoPath == nil ? " is" : ":") \(PrintableText.field(file.type, limit: 64)) of \(day)")
     }
   }
 

@@ -215,8 +215,8 @@ package struct Opening {
     } catch {
       complain(error.description)
       if case .listen(_, _, .failed(let failure)) = error, failure.call.hasPrefix("lchown") {
-        complain(
-          "only a member of ADMIN_SOCKET_GROUP may give it the socket: add the gate's user to the group")
+        let setting = configuration.admin.groupSetting
+        complain("only a member of \(setting) may give it the socket: add the gate's user to the group")
       }
       throw ExitStatus.unavailable
     }

@@ -137,7 +137,7 @@ def test_a_unix_socket(gates, backend, folder):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can give a socket to any group")
 def test_a_unix_socket_for_a_group(gates, backend, folder):
     path = folder / "admin.sock"
-    gates(backend, ADMIN_LISTEN=f"unix:{path}", ADMIN_SOCKET_GROUP="daemon")
+    gates(backend, ADMIN_LISTEN=f"unix:{path}", SOCKET_GROUP="daemon")
     eventually(lambda: path.stat().st_mode & 0o777 == 0o660, "the group's socket")
     assert path.group() == "daemon"
 
@@ -206,7 +206,7 @@ def test_where_it_cannot_be(gates, backend, folder):
     for changes, word in [
         ({"ADMIN_LISTEN": f"0.0.0.0:{port}", "TLS_CERT_PATH": None, "TLS_KEY_PATH": None}, "no certificate"),
         ({"ADMIN_LISTEN": f"127.0.0.1:{port}", "LISTEN": f"0.0.0.0:{port}"}, "the place of LISTEN"),
-        ({"ADMIN_LISTEN": f"unix:{folder}/a.sock", "ADMIN_SOCKET_GROUP": "no-such-group"}, "no group"),
+        ({"ADMIN_LISTEN": f"unix:{folder}/a.sock", "SOCKET_GROUP": "no-such-group"}, "no group"),
         ({"ADMIN_LISTEN": f"unix:{folder}/control.sock"}, "the socket of CONTROL_SOCKET"),
         ({"ADMIN_HOSTS": "gate.example"}, "without ADMIN_LISTEN"),
     ]:

@@ -219,7 +219,7 @@ def place():
 @root
 def test_operators_get_links_and_nothing_else(gates, backend, folder, place):
     gate = gates(
-        backend, CONTROL_SOCKET=place / "control.sock", ADMIN_OPERATORS=str(ALICE), ADMIN_SOCKET_GROUP=str(GROUP),
+        backend, CONTROL_SOCKET=place / "control.sock", ADMIN_OPERATORS=str(ALICE), SOCKET_GROUP=str(GROUP),
         **admin_settings(folder),
     )  # fmt: skip
     control = gate.environment["CONTROL_SOCKET"]
@@ -246,7 +246,7 @@ def test_who_is_taken_out_is_out_with_the_reload(gates, backend, folder, place):
     settings = folder / "portcullis.env"
     settings.write_text(f"ADMIN_OPERATORS={ALICE}\n")
     gate = gates(
-        backend, start=False, CONTROL_SOCKET=place / "control.sock", ADMIN_SOCKET_GROUP=str(GROUP),
+        backend, start=False, CONTROL_SOCKET=place / "control.sock", SOCKET_GROUP=str(GROUP),
         **admin_settings(folder),
     )  # fmt: skip
     gate.start("--config", str(settings))

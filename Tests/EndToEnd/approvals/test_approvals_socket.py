@@ -53,7 +53,7 @@ def gate(gates, backend, folder, place, fault):
     gate = gates(
         backend,
         DEVICES_PATH=folder / "devices.db", PUBLIC_URL="https://mud.example", APPROVAL_POLICY=policy,
-        APPROVALS_SOCKET=place / "approvals.sock", APPROVALS_GROUP=GROUP, APPROVAL_OPERATORS=f"{ALICE},{BOB}",
+        APPROVALS_SOCKET=place / "approvals.sock", SOCKET_GROUP=GROUP, APPROVAL_OPERATORS=f"{ALICE},{BOB}",
         **fault.environment,
     )  # fmt: skip
     # Whoever is slow has two seconds.

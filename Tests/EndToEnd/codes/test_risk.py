@@ -163,11 +163,21 @@ def test_check_says_what_they_are(gates, backend, settings):
     assert "GEO_COUNTRY_PATH is Test-Country of 2026-03-02" in done.stdout, done.stdout
 
 
+def test_a_folder_has_the_databases(gates, backend, settings, folder):
+    """And the former name of one of them is told of."""
+    gate = gates(backend, start=False)
+    done = gate.command("check", **settings)
+    assert "GEO_COUNTRY_PATH (environment) is a former name and still holds: write GEO_PATH instead" in done.stdout
+    (folder / "country.mmdb").rename(folder / "GeoLite2-Country.mmdb")
+    done = gate.command("check", **settings | {"GEO_COUNTRY_PATH": None, "GEO_PATH": folder})
+    assert "GEO_PATH: Test-Country of 2026-03-02" in done.stdout and "former" not in done.stdout, done.stdout
+
+
 def test_check_says_what_is_wrong_with_which(gates, backend, settings, folder):
     """Each problem under its own word, and what to do about it."""
     (folder / "risk.json").write_text("{")
     done = gates(backend, start=False).command("check", **settings | {"GEO_COUNTRY_PATH": "/etc/passwd"})
-    told = {line.split()[1] for line in done.stdout.splitlines() if "RISK_POLICY=" in line or "GEO_" in line}
+    told = {line.split()[1] for line in done.stdout.splitlines() if "RISK_POLICY=" in line or "GEO_COUNTRY_PATH=" in line}
     assert told == {"risk", "geo"}, done.stdout
     assert "GEO_COUNTRY_PATH=/etc/passwd is no file in MaxMind's format; name a whole database" in done.stdout
     for command in ("risk", "policy"):

@@ -83,7 +83,7 @@ def test_a_copy_that_root_puts_back_is_the_folders_owners(gates, backend, place)
 
 
 def test_a_group_that_the_user_is_not_in(gates, backend, place):
-    gate = gates(backend, start=False, **settings(place, APPROVALS_GROUP="daemon"))
+    gate = gates(backend, start=False, **settings(place, SOCKET_GROUP="daemon"))
     gate.launch()
     assert gate.wait() == UNAVAILABLE and "add the gate's user to the group" in gate.log_text(), gate.log_tail()
     assert not (place / "store" / "approvals.sock").exists()

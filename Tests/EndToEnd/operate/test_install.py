@@ -39,6 +39,7 @@ EXPECTED = {
     "usr/share/doc/portcullis/docs/errors.md": 0o644,
     "usr/share/portcullis-dev/sbom.cdx.json": 0o644,
     "etc/portcullis/portcullis.env.example": 0o644,
+    "etc/portcullis/all-settings.env": 0o644,
     "usr/share/man/man1/portcullis.1": 0o644,
     "usr/share/man/man1/portcullis-keys-revoke.1": 0o644,
     "usr/share/man/man1/portcullis-simulate-bench.1": 0o644,
@@ -130,7 +131,7 @@ def test_the_stated_security_score_is_true(installed_unit):
 
 def test_the_unit_waits_longer_than_the_gate_drains(folder):
     unit = (ROOT / "config/portcullis.service").read_text()
-    example = (ROOT / "config/portcullis.env.example").read_text()
+    example = (ROOT / "config/all-settings.env").read_text()
     drain = int(re.search(r"DRAIN_TIMEOUT=(\d+)s", example)[1])
     assert int(re.search(r"^TimeoutStopSec=(\d+)$", unit, re.M)[1]) > drain + 5
 

@@ -96,7 +96,8 @@ def test_what_it_says_of_itself(packages):
         "/usr/lib/tmpfiles.d/portcullis.conf", SETTINGS, "/usr/share/man/man1/portcullis-keys-revoke.1.gz",
         "/usr/share/bash-completion/completions/portcullis", "/usr/share/zsh/vendor-completions/_portcullis",
         "/usr/share/fish/vendor_completions.d/portcullis.fish",
-        "/usr/share/doc/portcullis/examples/portcullis.env.example", "/usr/share/doc/portcullis/docs/metrics.md",
+        "/usr/share/doc/portcullis/examples/portcullis.env.example",
+        "/usr/share/doc/portcullis/examples/all-settings.env", "/usr/share/doc/portcullis/docs/metrics.md",
         "/usr/share/portcullis/sbom.cdx.json",
     } <= names  # fmt: skip
     assert not any(name.startswith((STATE, "/usr/local")) for name in names)

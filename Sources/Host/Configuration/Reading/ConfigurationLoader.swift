@@ -35,6 +35,7 @@ package struct ConfigurationLoader {
     loader.readFile()
     loader.readEnvironment(environment)
     loader.readSettings()
+    loader.warnOfFormerNames()
     loader.configuration.origin = GateConfiguration.Origin(
       file: file?.path, statedNames: Set(loader.stated.keys))
     var rules = CombinationRules(
@@ -148,6 +149,13 @@ package struct ConfigurationLoader {
             remedy: error.remedy
               ?? (text.isEmpty ? "write \(setting.form), or remove it" : "write \(setting.form)")))
       }
+    }
+  }
+
+  private mutating func warnOfFormerNames() {
+    for setting in SettingTable.settings {
+      guard let successor = setting.successor, let stated = stated[setting.name] else { continue }
+      warnings.append(.formerName(setting.name, place: place(stated.source), setting: successor))
     }
   }
 

@@ -13,7 +13,8 @@ package struct EffectiveSetting: Sendable, Equatable {
 
   static func all(of configuration: GateConfiguration, stated: [String: StatedSetting]) -> [EffectiveSetting]
   {
-    SettingTable.settings.map { setting in
+    // A former name is shown where it is stated.
+    SettingTable.settings.filter { $0.successor == nil || stated[$0.name] != nil }.map { setting in
       let stated = stated[setting.name]
       let computed = computedValue(of: setting.name, configuration)
       let value = computed?.value ?? stated?.text ?? setting.defaultText

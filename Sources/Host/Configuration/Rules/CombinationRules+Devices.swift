@@ -4,7 +4,7 @@ extension CombinationRules {
   private static let needingDevices = [
     "PUBLIC_URL", "TOKEN_AUDIENCES", "PRESENCE_RSSI_MIN", "GATE_DEVICES", "ASSURANCE_POLICY",
     "APPROVAL_POLICY", "APPROVALS_SOCKET", "APPROVALS_GROUP", "APPROVAL_OPERATORS",
-    "RISK_POLICY", "GEO_COUNTRY_PATH", "GEO_ASN_PATH",
+    "RISK_POLICY", "GEO_PATH", "GEO_COUNTRY_PATH", "GEO_ASN_PATH",
   ]
 
   mutating func checkDeviceValues() {
@@ -35,6 +35,11 @@ extension CombinationRules {
       devices.approvalsSocket.path == configuration.controlSocketPath
     {
       report("APPROVALS_SOCKET", "is the socket of CONTROL_SOCKET", "name another one")
+    }
+    if stated["GEO_PATH"] != nil {
+      for name in ["GEO_COUNTRY_PATH", "GEO_ASN_PATH"] where stated[name] != nil {
+        report(name, "is set beside GEO_PATH", "remove it: GEO_PATH names the folder of both")
+      }
     }
     checkAndroidValues()
     if configuration.isProduction, devices.playLevel == .bare {
@@ -67,8 +72,9 @@ extension CombinationRules {
           "chmod go-w \(quoted(path))")
       }
     }
+    findGeoDatabases(files)
     for (name, path) in [("GEO_COUNTRY_PATH", devices.countriesPath), ("GEO_ASN_PATH", devices.networksPath)]
-    where isValid(name) {
+    where stated[name] != nil && isValid(name) {
       if let path { checkReadable(name, path, "name a file in MaxMind's format", files) }
     }
     checkAndroidFiles(files)
@@ -76,6 +82,32 @@ extension CombinationRules {
       ("DEVICES_PATH", devices.path), ("APPROVALS_SOCKET", devices.approvalsSocket.path),
     ] where isValid(name) {
       if let path { checkPlace(of: name, path, files) }
+    }
+  }
+
+  /// As geoipupdate writes them; the first that is there counts.
+  private static let countryFiles = [
+    "GeoLite2-Country.mmdb", "GeoIP2-Country.mmdb", "GeoLite2-City.mmdb", "GeoIP2-City.mmdb",
+  ]
+  private static let networkFiles = ["GeoLite2-ASN.mmdb"]
+
+  private mutating func findGeoDatabases(_ files: any ConfigurationFiles) {
+    guard isValid("GEO_PATH"), let folder = configuration.stated.geoPath else { return }
+    let names = "\(Self.countryFiles[0]) and \(Self.networkFiles[0])"
+    guard files.kind(of: folder) == .directory else {
+      return report("GEO_PATH", "is not a folder", "name the folder that has \(names)")
+    }
+    func first(_ names: [String]) -> String? {
+      names.map { folder + "/" + $0 }.first { files.kind(of: $0) == .file }
+    }
+    configuration.devices.countriesPath = first(Self.countryFiles)
+    configuration.devices.networksPath = first(Self.networkFiles)
+    let found = [configuration.devices.countriesPath, configuration.devices.networksPath].compactMap(\.self)
+    if found.isEmpty {
+      report("GEO_PATH", "names a folder without a database", "put \(names) there, or one of them")
+    }
+    for path in found where !files.isReadable(path) {
+      report("GEO_PATH", "has a file that cannot be read: \(quoted(path))", "let the gate's user read it")
     }
   }
 }

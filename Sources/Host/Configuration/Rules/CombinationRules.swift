@@ -3,7 +3,7 @@ internal import Addresses
 
 /// Starts from values that are good each by itself, and completes or refuses them together.
 struct CombinationRules {
-  private(set) var configuration: GateConfiguration
+  var configuration: GateConfiguration
   private(set) var problems: [ConfigurationProblem] = []
   private(set) var warnings: [ConfigurationWarning] = []
 
@@ -64,7 +64,7 @@ struct CombinationRules {
   }
 
   private var usableApprovalsSocket: GateConfiguration.ApprovalsSocket? {
-    let names = ["APPROVALS_SOCKET", "APPROVALS_GROUP", "APPROVAL_OPERATORS"]
+    let names = ["APPROVALS_SOCKET", "APPROVALS_GROUP", "SOCKET_GROUP", "APPROVAL_OPERATORS"]
     let isUsable = names.allSatisfy { isValid($0) && !unusable.contains($0) }
     return isUsable && configuration.devices.areOn ? configuration.devices.approvalsSocket : nil
   }
@@ -75,7 +75,7 @@ struct CombinationRules {
       return GateConfiguration.Admin()
     }
     var admin = configuration.admin
-    if !isUsable("ADMIN_SOCKET_GROUP") { admin.socketGroup = nil }
+    if !isUsable("ADMIN_SOCKET_GROUP") || !isUsable("SOCKET_GROUP") { admin.socketGroup = nil }
     if !isUsable("ADMIN_OPERATORS") { admin.operators = [] }
     return admin
   }
@@ -111,7 +111,9 @@ struct CombinationRules {
       controlSocketPath: path("CONTROL_SOCKET"), nextKeyPath: path("TLS_NEXT_KEY_PATH"),
       devicesPath: path("DEVICES_PATH"), approvalPolicyPath: path("APPROVAL_POLICY"),
       assurancePolicyPath: path("ASSURANCE_POLICY"), riskPolicyPath: path("RISK_POLICY"),
-      countriesPath: path("GEO_COUNTRY_PATH"), networksPath: path("GEO_ASN_PATH"),
+      geoPath: path("GEO_PATH"),
+      countriesPath: path("GEO_PATH") == nil ? path("GEO_COUNTRY_PATH") : configuration.devices.countriesPath,
+      networksPath: path("GEO_PATH") == nil ? path("GEO_ASN_PATH") : configuration.devices.networksPath,
       approvalsSocket: usableApprovalsSocket,
       android: usableAndroid(path), admin: usableAdmin)
   }
@@ -150,6 +152,19 @@ struct CombinationRules {
     }
     checkDeviceValues()
     checkAdminValues()
+    checkSocketGroup()
+  }
+
+  private mutating func checkSocketGroup() {
+    let isAdmin =
+      configuration.admin.listen?.path != nil
+      || configuration.admin.isOn && !configuration.admin.operators.isEmpty
+    guard stated["SOCKET_GROUP"] != nil, stated["APPROVALS_SOCKET"] == nil, !isAdmin, isValid("ADMIN_LISTEN")
+    else { return }
+    report(
+      "SOCKET_GROUP",
+      "is set, but there is no socket for it: APPROVALS_SOCKET, ADMIN_LISTEN or ADMIN_OPERATORS",
+      "set one of them, or remove it")
   }
 
   private mutating func checkProduction() {

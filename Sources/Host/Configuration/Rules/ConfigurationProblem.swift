@@ -31,7 +31,7 @@ package struct ConfigurationProblem: Error, Equatable, Sendable {
 }
 
 extension ConfigurationProblem: CustomStringConvertible {
-  /// `HTTP_HEAD_TIMEOUT=0s (gate.env:3) is out of range: write seconds, …`
+  /// `HTTP_TIMEOUT=0s (gate.env:3) is out of range: write seconds, …`
   package var description: String {
     var subject = name ?? ""
     if let shownValue { subject += "=\(shownValue)" }
@@ -62,6 +62,8 @@ package enum ConfigurationWarning: Equatable, Sendable {
   case fallbackIgnoredInProduction
   /// A name of the environment within two letters of a setting's.
   case similarName(String, setting: String)
+  /// A name of before, which holds as it did.
+  case formerName(String, place: String?, setting: String)
   /// The descriptor limit has no room for what was stated, or for the default.
   case connectionsReduced(from: Int, to: Int, descriptorLimit: Int, needed: Int)
   /// Only where it was stated: the default is meant for a machine with descriptors enough.
@@ -78,6 +80,7 @@ extension ConfigurationWarning: CustomStringConvertible {
     case .unknownEnvironment: "environment_unknown"
     case .fallbackIgnoredInProduction: "mtls_fallback_ignored"
     case .similarName: "similar_name"
+    case .formerName: "former_name"
     case .connectionsReduced: "connections_reduced"
     case .detachedReduced: "detached_reduced"
     case .messageSmallerThanFrame: "message_smaller_than_frame"
@@ -96,6 +99,9 @@ extension ConfigurationWarning: CustomStringConvertible {
       "ALLOW_MTLS_FALLBACK=true is ignored in production: only the attested app comes in"
     case .similarName(let name, let setting):
       "\(quoted(name)) in the environment is not a setting: is \(setting) meant?"
+    case .formerName(let name, let place, let setting):
+      "\(name)\(place.map { " (\($0))" } ?? "") is a former name and still holds: write \(setting) instead "
+        + "(docs/settings.md, \"Former names\")"
     case .connectionsReduced(let wanted, let possible, let limit, let needed):
       "MAX_CONNECTIONS is \(possible) instead of \(wanted), because only \(limit) descriptors may be open: "
         + "raise the limit (ulimit -n, LimitNOFILE=) to \(needed)"

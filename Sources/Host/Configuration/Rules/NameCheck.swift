@@ -16,7 +16,7 @@ package enum NameCheck {
     let bytes = Array(name.uppercased().utf8)
     guard bytes.count >= 5, bytes.count <= longestName + 2 else { return nil }
     var nearest: (name: String, distance: Int)?
-    for setting in SettingTable.settings {
+    for setting in SettingTable.current {
       let distance = distance(bytes, Array(setting.name.utf8), atMost: 2)
       if let distance, distance < nearest?.distance ?? 3 { nearest = (setting.name, distance) }
     }

@@ -15,6 +15,8 @@ package struct Setting: Sendable {
   package let isSecret: Bool
   /// A change in the file takes effect at SIGHUP; otherwise at the next start.
   package let isReloadable: Bool
+  /// The setting to be written instead; the name of before goes on to hold, with a warning.
+  package let successor: String?
 
   let read: @Sendable (String, inout GateConfiguration) throws(SettingError) -> Void
   let isEqual: @Sendable (GateConfiguration, GateConfiguration) -> Bool
@@ -26,7 +28,7 @@ package struct Setting: Sendable {
     _ name: String, _ syntax: SettingSyntax<Value>,
     _ field: Field<Value>, default defaultText: String? = nil,
     otherwise defaultNote: String? = nil, in group: SettingGroup, isSecret: Bool = false,
-    isReloadable: Bool = false, _ reason: String
+    isReloadable: Bool = false, replacedBy successor: String? = nil, _ reason: String
   ) {
     self.name = name
     self.group = group
@@ -36,6 +38,7 @@ package struct Setting: Sendable {
     self.reason = reason
     self.isSecret = isSecret
     self.isReloadable = isReloadable
+    self.successor = successor
     read = { (text, configuration) throws(SettingError) in
       configuration[keyPath: field] = try syntax.parse(text)
     }
@@ -47,13 +50,14 @@ package struct Setting: Sendable {
   init<Value>(
     _ name: String, _ syntax: SettingSyntax<Value>,
     optional field: Field<Value?>, otherwise defaultNote: String,
-    in group: SettingGroup, isSecret: Bool = false, isReloadable: Bool = false, _ reason: String
+    in group: SettingGroup, isSecret: Bool = false, isReloadable: Bool = false,
+    replacedBy successor: String? = nil, _ reason: String
   ) {
     let optional = SettingSyntax<Value?>(syntax.form) { (text) throws(SettingError) in try syntax.parse(text)
     }
     self.init(
       name, optional, field, otherwise: defaultNote, in: group, isSecret: isSecret,
-      isReloadable: isReloadable,
+      isReloadable: isReloadable, replacedBy: successor,
       reason)
   }
 }

@@ -8,11 +8,6 @@ extension SettingTable {
       "Where probes, metrics and the console are served, such as 127.0.0.1:8444; an address that others reach gets the "
         + "gate's TLS and asks for tokens."),
     Setting(
-      "ADMIN_SOCKET_GROUP", .group, optional: \.admin.socketGroup, otherwise: "the gate's own user alone",
-      in: .admin,
-      "The group whose members may connect where ADMIN_LISTEN is a UNIX socket, and to CONTROL_SOCKET where there are "
-        + "ADMIN_OPERATORS; what they may do there is another matter."),
-    Setting(
       "ADMIN_METRICS_TOKEN", .boolean, \.admin.metricsNeedToken, default: "false", in: .admin,
       isReloadable: true,
       "Whether /metrics asks for a token on this host too; false, as numbers name nobody. Others always need one."

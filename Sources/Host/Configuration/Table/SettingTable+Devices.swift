@@ -83,10 +83,6 @@ extension SettingTable {
       in: .devices,
       "Where programs of this host ask for approvals, and operators confirm; the kernel tells who they are."),
     Setting(
-      "APPROVALS_GROUP", .group, optional: \.devices.approvalsSocket.group,
-      otherwise: "the group of the gate's user", in: .devices,
-      "The group whose members may use APPROVALS_SOCKET; who is in it may ask, and no more."),
-    Setting(
       "APPROVAL_OPERATORS", .users, \.devices.approvalsSocket.operators, otherwise: "nobody", in: .devices,
       "Users of this host who may confirm what a policy asks an operator for; nobody confirms for himself."),
   ]
@@ -99,17 +95,11 @@ extension SettingTable {
       "A file of what each reason to doubt a phone counts, and from which sum on it gets no code; read again at SIGHUP."
     ),
     Setting(
-      "GEO_COUNTRY_PATH", .path, optional: \.devices.countriesPath,
-      otherwise: "no address has a country",
+      "GEO_PATH", .path, optional: \.stated.geoPath, otherwise: "no address has a country or a network",
       in: .devices, isReloadable: true,
-      "A database of countries or cities in MaxMind's format, kept in memory: what phones say is compared with it; "
-        + "read again at SIGHUP."),
-    Setting(
-      "GEO_ASN_PATH", .path, optional: \.devices.networksPath,
-      otherwise: "no address has a network",
-      in: .devices, isReloadable: true,
-      "A database of autonomous systems in MaxMind's format, kept in memory: a phone that changes networks is "
-        + "noticed; read again at SIGHUP."),
+      "A folder with databases in MaxMind's format, kept in memory: GeoLite2-Country.mmdb or GeoLite2-City.mmdb, with "
+        + "which the country that a phone states is compared, and GeoLite2-ASN.mmdb, by which a phone that changes "
+        + "networks is noticed; read again at SIGHUP."),
   ]
 
   private static let pins: [Setting] = [

@@ -2,7 +2,7 @@
 extension SettingTable {
   static let limits: [Setting] = handshakeAndHTTP + sessions + counts
 
-  private static let anyTimeout = Duration.milliseconds(1)...Duration.seconds(86_400)
+  static let anyTimeout = Duration.milliseconds(1)...Duration.seconds(86_400)
 
   private static let handshakeAndHTTP: [Setting] = [
     limit(
@@ -16,23 +16,18 @@ extension SettingTable {
         + "eaten up."
     ),
     limit(
-      "HTTP_HEAD_TIMEOUT", .duration(anyTimeout), \.limits.httpHeadTimeout, "10s",
-      "A head is one packet or two; who trickles it gets 408."),
+      "HTTP_TIMEOUT", .duration(anyTimeout), \.stated.httpTimeout, "10s",
+      "For a head, which is one packet or two, and for a body, of which a registration has 8 KiB; beyond, 408. A "
+        + "connection may be idle three times as long between two requests."),
     limit(
       "HTTP_HEAD_MAX_BYTES", .size(1 << 10...1 << 20), \.limits.httpHeadBytes, "8KiB",
       "An upgrade with an assertion is under 1 KiB; beyond, 431 or 414. At most 64 fields in any case."),
-    limit(
-      "HTTP_BODY_TIMEOUT", .duration(anyTimeout), \.limits.httpBodyTimeout, "10s",
-      "A registration is about 8 KiB; who trickles it gets 408."),
     limit(
       "HTTP_BODY_MAX_BYTES", .size(1 << 10...16 << 20), \.limits.httpBodyBytes, "64KiB",
       "The largest attestation (16 KiB) fits in base64 with room, and so do both chains of an Android "
         + "phone, which take 8 KiB each at the most seen; chains as long as may be (ten certificates of "
         + "8 KiB) do not. Beyond, 413. At most 16 MiB over all connections, and 2 MiB, or one body, of an address."
     ),
-    limit(
-      "HTTP_IDLE_TIMEOUT", .duration(anyTimeout), \.limits.httpIdleTimeout, "30s",
-      "A client that asked for a challenge comes back at once; an idle connection only takes a place."),
     limit(
       "BACKEND_CONNECT_TIMEOUT", .duration(anyTimeout), \.limits.backendConnectTimeout, "3s",
       "The game is near; a player would rather read 503 than wait."),

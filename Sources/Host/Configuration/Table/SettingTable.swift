@@ -4,7 +4,10 @@ package enum SettingTable {
   /// In the order in which they are listed.
   package static let settings: [Setting] =
     environment + listening + game + sessionSettings + admission + attestation + store + devices + operation
-    + admin + limits
+    + admin + limits + former
+
+  /// Those that documents and reports show: without former names.
+  package static let current = settings.filter { $0.successor == nil }
 
   package static func setting(named name: String) -> Setting? { byName[name] }
 
@@ -204,6 +207,13 @@ package enum SettingTable {
       "CONTROL_SOCKET", .socketPath, \.controlSocketPath, default: "config/portcullis.sock", in: .operation,
       "Where the running server listens for keys, sessions, stats and check --health; its own user and root "
         + "are heard, and for sign-in links ADMIN_OPERATORS."
+    ),
+    Setting(
+      "SOCKET_GROUP", .group, optional: \.stated.socketGroup,
+      otherwise: "the gate's own user and group alone",
+      in: .operation,
+      "The group whose members may connect to APPROVALS_SOCKET, to ADMIN_LISTEN where that is a UNIX socket, and to "
+        + "CONTROL_SOCKET where there are ADMIN_OPERATORS. The kernel tells who they are, and the gate what they may do."
     ),
     Setting(
       "RUN_AS", .runAs, optional: \.runAs,

@@ -22,7 +22,7 @@ package struct StrangeMembers: Equatable, Sendable {
   }
 
   private static let others: [(name: String, here: String)] = [
-    ("bssid_hash", "wifi"), ("coarse_geo", "lat_e1+lon_e1+acc_m"), ("ip_asn", "GEO_ASN_PATH"),
+    ("bssid_hash", "wifi"), ("coarse_geo", "lat_e1+lon_e1+acc_m"), ("ip_asn", "GEO_PATH"),
     ("jailbroken", "rooted"), ("timezone", "tz"),
   ]
 

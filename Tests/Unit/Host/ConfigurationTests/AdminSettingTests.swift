@@ -128,7 +128,7 @@ import Testing
       ]
     ).configuration
     let differences = old.reloadDifferences(to: new)
-    #expect(differences.needRestart == ["ADMIN_LISTEN", "ADMIN_SOCKET_GROUP", "ADMIN_TOKENS_PATH"])
+    #expect(differences.needRestart == ["ADMIN_LISTEN", "ADMIN_TOKENS_PATH", "ADMIN_SOCKET_GROUP"])
     #expect(
       differences.applicable == ["ADMIN_METRICS_TOKEN", "ADMIN_OPERATORS", "ADMIN_HOSTS", "READY_NEEDS"])
     #expect(old.reloading(from: new).admin.tokensPath == "config/admin-tokens.json")

@@ -114,7 +114,8 @@ import Testing
     ("APPROVAL_POLICY", "policy.json"),
     ("APPROVALS_SOCKET", "config/approvals.sock"),
     ("APPROVALS_GROUP", "mud"), ("APPROVAL_OPERATORS", "alice"),
-    ("RISK_POLICY", "policy.json"), ("GEO_COUNTRY_PATH", "policy.json"), ("GEO_ASN_PATH", "policy.json"),
+    ("RISK_POLICY", "policy.json"), ("GEO_PATH", "/geo"), ("GEO_COUNTRY_PATH", "policy.json"),
+    ("GEO_ASN_PATH", "policy.json"),
   ])
   func withoutDevices(name: String, text: String) {
     let found = problems(adding: [(name, text)])

@@ -9,39 +9,47 @@ import Testing
 @Suite struct DocumentTests {
   /// To write the file anew after a change of the table: `UPDATE_EXAMPLE=1 swift test --filter
   /// DocumentTests`.
-  @Test func theExampleFileFollowsTheTable() throws {
-    let file = Repository.folder.appending(path: "config/portcullis.env.example")
-    if ProcessInfo.processInfo.environment["UPDATE_EXAMPLE"] == "1" {
-      try Data(SettingTable.exampleFile().utf8).write(to: file)
+  @Test func theExampleFilesFollowTheTable() throws {
+    for (name, text) in [
+      ("portcullis.env.example", SettingTable.exampleFile()),
+      ("all-settings.env", SettingTable.allSettingsFile()),
+    ] {
+      let file = Repository.folder.appending(path: "config/\(name)")
+      if ProcessInfo.processInfo.environment["UPDATE_EXAMPLE"] == "1" {
+        try Data(text.utf8).write(to: file)
+      }
+      #expect(try Data(contentsOf: file) == Data(text.utf8))
     }
-    let written = try Data(contentsOf: file)
-    #expect(written == Data(SettingTable.exampleFile().utf8))
   }
 
   /// Between its markers the page has the table as it is; `UPDATE_EXAMPLE=1` puts it there.
   @Test func theSettingsPageFollowsTheTable() throws {
     let file = Repository.folder.appending(path: "docs/settings.md")
-    let (begin, end) = ("<!-- settings:begin -->\n", "<!-- settings:end -->")
-    func section(of text: String) throws -> Range<String.Index> {
+    func section(_ name: String, of text: String) throws -> Range<String.Index> {
+      let (begin, end) = ("<!-- \(name):begin -->\n", "<!-- \(name):end -->")
       let start = try #require(text.range(of: begin)).upperBound
       return try start..<#require(text.range(of: end, range: start..<text.endIndex)).lowerBound
     }
     var text = try String(contentsOf: file, encoding: .utf8)
-    let table = "\n\(SettingTable.markdownTable())\n"
-    if ProcessInfo.processInfo.environment["UPDATE_EXAMPLE"] == "1" {
-      text.replaceSubrange(try section(of: text), with: table)
-      try Data(text.utf8).write(to: file)
+    for (name, rows) in [
+      ("settings", SettingTable.markdownTable()), ("former", SettingTable.markdownOfFormerNames()),
+    ] {
+      let table = "\n\(rows)\n"
+      if ProcessInfo.processInfo.environment["UPDATE_EXAMPLE"] == "1" {
+        text.replaceSubrange(try section(name, of: text), with: table)
+        try Data(text.utf8).write(to: file)
+      }
+      #expect(text[try section(name, of: text)] == table)
     }
-    #expect(text[try section(of: text)] == table)
   }
 
   @Test func theExampleFileWithItsDefaultsIsTheDefault() throws {
-    let uncommented = SettingTable.exampleFile().split(separator: "\n", omittingEmptySubsequences: false).map
-    { line in
-      let isDefault =
-        line.hasPrefix("#") && !line.hasPrefix("# ") && line.contains("=") && !line.hasSuffix("=")
-      return isDefault ? String(line.dropFirst()) : String(line)
-    }
+    let uncommented = SettingTable.allSettingsFile().split(separator: "\n", omittingEmptySubsequences: false)
+      .map { line in
+        let isDefault =
+          line.hasPrefix("#") && !line.hasPrefix("# ") && line.contains("=") && !line.hasSuffix("=")
+        return isDefault ? String(line.dropFirst()) : String(line)
+      }
     let loaded = try load(file: uncommented.joined(separator: "\n"))
     #expect(try loaded.configuration.withoutOrigin == load().configuration.withoutOrigin)
     let stated = loaded.settings.filter { $0.source != .standard && $0.source != .environment }.count
@@ -49,9 +57,19 @@ import Testing
   }
 
   @Test func everySettingIsInBothDocuments() {
-    let example = SettingTable.exampleFile()
+    let example = SettingTable.allSettingsFile()
     let table = SettingTable.markdownTable()
-    for setting in SettingTable.settings {
+    let first = SettingTable.exampleFile().split(separator: "\n").filter {
+      $0.hasPrefix("#") && !$0.hasPrefix("# ")
+    }
+    #expect(first.count == 12 && first.allSatisfy { example.contains("\n\($0)\n") })
+    let former = SettingTable.markdownOfFormerNames()
+    for setting in SettingTable.former {
+      let isNamed = SettingTable.current.contains { $0.name == setting.successor }
+      #expect(isNamed && former.contains("| `\(setting.name)` | `\(setting.successor ?? "")` |"))
+      #expect(!example.contains(setting.name) && !table.contains("`\(setting.name)`"))
+    }
+    for setting in SettingTable.current {
       #expect(example.contains("\n#\(setting.name)="))
       #expect(table.contains("| `\(setting.name)` |"))
       #expect(!setting.reason.contains("|") && setting.reason.hasSuffix("."))
@@ -82,7 +100,7 @@ import Testing
       TLS_NEXT_KEY_PATH PINS_FORCE PRESENCE_MAX_AGE PRESENCE_RSSI_MIN DEVICE_RATE SERVICE_RATE TLS_MIN_VERSION
       ANDROID_APPS ANDROID_ROOTS_PATH ANDROID_REVOCATION_PATH ANDROID_REVOCATION_MAX_AGE
       PLAY_INTEGRITY_KEYS_PATH PLAY_INTEGRITY_MIN
-      RISK_POLICY GEO_COUNTRY_PATH GEO_ASN_PATH
+      RISK_POLICY GEO_COUNTRY_PATH GEO_ASN_PATH GEO_PATH HTTP_TIMEOUT SOCKET_GROUP
       OTP_TTL OTP_ATTEST_MAX_AGE SERVICE_STORE_PER_DAY
       HOT_RESTART HOT_RESTART_MAX_SESSIONS WS_COMPRESSION WS_COMPRESSION_WINDOWS
       ADMIN_LISTEN ADMIN_SOCKET_GROUP ADMIN_METRICS_TOKEN ADMIN_OPERATORS ADMIN_HOSTS ADMIN_TOKENS_PATH READY_NEEDS
@@ -104,7 +122,7 @@ import Testing
     #expect(loaded.configuration.reloadDifferences(to: again.configuration).needRestart == ["WORKERS"])
     #expect(loaded.configuration.attest == again.configuration.attest)
     #expect(loaded.configuration.limits == again.configuration.limits)
-    #expect(report.split(separator: "\n").count == SettingTable.settings.count)
+    #expect(report.split(separator: "\n").count == SettingTable.current.count)
   }
 
   @Test func theReportInJSON() throws {
@@ -121,7 +139,7 @@ import Testing
     let lines = try ConfigurationReport.json(loaded).split(separator: "\n").map {
       try JSONDecoder().decode(Line.self, from: Data($0.utf8))
     }
-    #expect(lines.map(\.name) == SettingTable.settings.map(\.name))
+    #expect(lines.map(\.name) == SettingTable.current.map(\.name))
     let level = lines.first { $0.name == "LOG_LEVEL" }
     #expect(
       level?.value == "debug" && level?.source == "file" && level?.line == 2 && level?.file == "gate.env")

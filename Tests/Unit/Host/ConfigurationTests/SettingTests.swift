@@ -78,6 +78,7 @@ import Testing
     Reading("HANDSHAKE_RATE", "1/m") {
       $0.limits.handshakeRate == Rate(count: 1, per: .seconds(60), burst: 1)
     },
+    Reading("HTTP_TIMEOUT", "2s") { $0.limits.httpHeadTimeout == .seconds(2) },
     Reading("HTTP_HEAD_TIMEOUT", "1500ms") { $0.limits.httpHeadTimeout == .milliseconds(1500) },
     Reading("HTTP_HEAD_MAX_BYTES", "1024") { $0.limits.httpHeadBytes == 1024 },
     Reading("HTTP_HEAD_MAX_BYTES", "1MiB") { $0.limits.httpHeadBytes == 1 << 20 },
@@ -148,7 +149,7 @@ import Testing
     ]
     let withDevices = Set(DeviceSettingTests.wrong.map(\.0)).union([
       "ASSURANCE_POLICY", "APPROVAL_POLICY", "TLS_NEXT_KEY_PATH",
-      "RISK_POLICY", "GEO_COUNTRY_PATH", "GEO_ASN_PATH",
+      "RISK_POLICY", "GEO_PATH", "GEO_COUNTRY_PATH", "GEO_ASN_PATH", "SOCKET_GROUP",
     ]).union(AndroidSettingTests.names)
     let ofAdmin = Set(AdminSettingTests.wrong.map(\.0))
     #expect(
