@@ -18,7 +18,7 @@ extension ParsableCommand {
     }
     StraySignals.ignoreFileLimit()
     let (words, former) = names.renamed(Array(arguments.dropFirst()))
-    if let former { complain("\(former.name) is now: portcullis \(former.now)") }
+    if let former { complain("\(former.name) is now: portcullis \(former.shown)") }
     let resolved = names.resolved(words)
     do {
       try first(resolved)

@@ -6,6 +6,12 @@ package enum DevelopmentCommand: String, CaseIterable {
   case simulate
   case demo
 
+  /// What `verify` had a command for: it tells by the file now what it is.
+  package static let former = [
+    ("cases", "recorded"), ("approval", "approval"), ("android-key", "android-key"),
+    ("play-integrity", "play-integrity"),
+  ].map { FormerName("verify \($0)", now: "verify --kind \($1)", shown: "verify") }
+
   package static let program = "portcullis-dev"
 
   /// The program's first word where it is to complete what the gate's program says to a shell: standard input is the script
@@ -28,7 +34,7 @@ package enum DevelopmentCommand: String, CaseIterable {
     case .verify:
       CommandName(
         rawValue, standsForOne: true,
-        named("cases", "approval", "android-key", "play-integrity", "revocation-list"))
+        named("judge", "revocation-list"))
     case .devCerts, .demo: CommandName(rawValue)
     case .simulate:
       CommandName(

@@ -15,7 +15,7 @@ struct Development: ParsableCommand {
     subcommands: [Verify.self, DevCerts.self, Simulate.self, Demo.self])
 
   static func main() {
-    runCommandLine(CommandNames(self)) { words in
+    runCommandLine(CommandNames(self, former: DevelopmentCommand.former)) { words in
       guard words.first == DevelopmentCommand.completionWord, words.count == 2,
         let shell = CompletionShell(rawValue: words[1])
       else { return }

@@ -28,15 +28,16 @@ struct Portcullis: ParsableCommand {
         ]),
     ])
 
-  private static let former = [
-    FormerName("undrain", now: "drain --off"), FormerName("keys stats", now: "stats --keys"),
-    FormerName("pins show", now: "pins"), FormerName("pins next", now: "pins --make-next"),
-    FormerName("approvals bars list", now: "approvals list --barred"),
-    FormerName("approvals bars lift", now: "approvals unbar"), FormerName("pair", now: "devices pair"),
-    FormerName("policy check --assurance", now: "check --assurance --policy"),
-    FormerName("policy check", now: "check --policy"), FormerName("risk check", now: "check --risk"),
-    FormerName("policy explain", now: "explain approval"), FormerName("risk explain", now: "explain risk"),
-  ]
+  private static let former =
+    [
+      FormerName("undrain", now: "drain --off"), FormerName("keys stats", now: "stats --keys"),
+      FormerName("pins show", now: "pins"), FormerName("pins next", now: "pins --make-next"),
+      FormerName("approvals bars list", now: "approvals list --barred"),
+      FormerName("approvals bars lift", now: "approvals unbar"), FormerName("pair", now: "devices pair"),
+      FormerName("policy check --assurance", now: "check --assurance --policy"),
+      FormerName("policy check", now: "check --policy"), FormerName("risk check", now: "check --risk"),
+      FormerName("policy explain", now: "explain approval"), FormerName("risk explain", now: "explain risk"),
+    ] + DevelopmentCommand.former
 
   static func main() {
     let names = CommandNames(self, elsewhere: DevelopmentCommand.allCases.map(\.name), former: former)

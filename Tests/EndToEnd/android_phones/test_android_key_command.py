@@ -160,7 +160,7 @@ def judge(gates, folder, maker):
             (folder / "chain").write_bytes(b"".join(each.public_bytes(Encoding.PEM) for each in chain))
         spki = (key or maker.key).public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
         return gate.command(
-            *("verify", "android-key", "--apps", f"{PACKAGE}:{CERTIFICATE.hex()}", "--roots", "roots.pem"),
+            *("verify", "--apps", f"{PACKAGE}:{CERTIFICATE.hex()}", "--roots", "roots.pem"),
             *("--key", base64.b64encode(spki).decode(), "--at", at),
             *(("--server-id", SERVER, "--nonce", NONCE.hex()) if challenged is None else challenged),
             *arguments,

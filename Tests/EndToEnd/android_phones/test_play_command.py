@@ -72,7 +72,7 @@ def judge(gates, folder, console):
         (folder / "keys.json").write_text(json.dumps([console.pair] if keys is None else keys))
         (folder / "token").write_text(token + "\n")
         return gate.command(
-            *("verify", "play-integrity", "--keys", "keys.json", "--apps", apps),
+            *("verify", "--keys", "keys.json", "--apps", apps),
             *("--nonce", base64url(nonce), "--at", at, *arguments, "token"),
         )
 
@@ -128,6 +128,18 @@ def test_steps(judge, console):
     mixed = {**console.pair, "verification_key": other.pair["verification_key"]}
     assert fails(judge(console.token(), keys=[mixed])) == "jws_signature"
     assert judge(console.token(), keys=[other.pair, console.pair]).returncode == 0
+
+
+def test_by_its_former_name(judge, console, gates, folder):
+    assert judge(console.token()).returncode == 0
+    done = gates(start=False).command(
+        *("verify", "play-integrity", "--keys", "keys.json", "--apps", f"{PACKAGE}:{CERTIFICATE.hex()}"),
+        *("--nonce", base64url(NONCE), "--at", JUDGED, "token"),
+    )
+    assert done.returncode == 0 and "verify play-integrity is now: portcullis verify" in done.stderr, done
+    # What it lacks is named with what the file is.
+    done = gates(start=False).command("verify", "token")
+    assert done.returncode == USAGE and "a token of Play Integrity: name --keys" in done.stderr, done
 
 
 def test_mistakes(judge, console):

@@ -79,7 +79,7 @@ def test_from_the_question_to_the_result(gate, service, phone):
     assert (vote["device_id"], vote["decision"], vote["match_code"]) == (phone.id, "approve", asked["match_code"])
     assert (vote["level"], vote["uv"]) == ("bare", "app") and "=" not in vote["signature"] + vote["public_key"]
     (gate.folder / "result.json").write_text(json.dumps(found))
-    assert gate.command("verify", "approval", "result.json").returncode == 0
+    assert gate.command("verify", "result.json").returncode == 0
     assert phone.items() == []
     assert_refusal(phone.vote(item, "deny"), 409, "not_pending")
     assert_refusal(ask(gate, "DELETE", f"/approvals/{asked['id']}", token=service), 409, "not_pending")

@@ -231,9 +231,13 @@ def test_an_approval_from_the_curl_to_the_proof(gate, service, phone, folder, fa
     key.verify(from_base64url(vote["signature"]), message, ec.ECDSA(hashes.SHA256()))
 
     (folder / "result.json").write_text(json.dumps(result))
-    assert gate.command("verify", "approval", "--approved", "result.json").returncode == 0
+    assert gate.command("verify", "--approved", "result.json").returncode == 0
+    former = gate.command("verify", "approval", "--approved", "result.json")
+    assert former.returncode == 0 and former.stderr == "portcullis: verify approval is now: portcullis verify\n", former
+    other = gate.command("verify", "--keys", "keys.json", "result.json")
+    assert other.returncode == 64 and "--keys is not for the result of a request for an approval" in other.stderr
     (folder / "forged.json").write_text(json.dumps(result | {"expires_at": result["expires_at"] - 1}))
-    forged = gate.command("verify", "approval", "forged.json")
+    forged = gate.command("verify", "forged.json")
     assert forged.returncode == 1 and "signature" in forged.stdout
 
     lease = result["lease"]["id"]

@@ -1,281 +1,201 @@
-/// `portcullis verify`: attestations, assertions, messages of devices and summaries judged offline, as the gate would
-/// (docs/app-attest.md; docs/devices.md; docs/running.md, "Commands").
+/// `portcullis verify`: what was recorded or received is recognised by its content, and judged offline as the gate would
+/// (docs/running.md, "Commands").
 import AndroidKey
-import AppAttest
 import ArgumentParser
 import Bytes
 import Commands
 import Configuration
-import Crypto
-import DeviceWire
-import JSON
 import PlayIntegrity
 import Prompt
-import System
-import Time
 import Vectors
 
 struct Verify: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Judge attestations, assertions, messages of devices and results of approvals offline.",
-    discussion: "verify FILE and verify --jsonl FILE are verify cases.",
-    subcommands: [
-      VerifyCases.self,
-      VerifyApproval.self,
-      VerifyAndroidKey.self,
-      VerifyPlayIntegrity.self,
-      VerifyRevocationList.self,
-    ], defaultSubcommand: VerifyCases.self)
+    discussion:
+      "verify FILE is verify judge FILE: the file tells what it is. verify judge --help has the options of each kind.",
+    subcommands: [VerifyJudge.self, VerifyRevocationList.self], defaultSubcommand: VerifyJudge.self)
 }
 
-struct VerifyCases: ParsableCommand {
+extension RecordKind: ExpressibleByArgument {}
+
+struct VerifyJudge: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "cases",
-    abstract: "Judge attestations, assertions and messages of devices, step by step.",
+    commandName: "judge", abstract: "Judge files, each as what it is.",
     discussion: """
-      Each FILE is a JSON object that describes one attestation or assertion: kind, attestation_b64 and \
+      A FILE is recognised by its content; --kind says what it is. Ends with status 1 when it is rejected, and with 65 when \
+      it is not what it should be.
+
+      Result of a request for an approval: what GET /approvals/{id} has answered, or approvals show --json. Says who has \
+      signed what. That it was approved is said by its state, and by the status of --approved. Whose the keys are, and \
+      that an operator has agreed, is the gate's word.
+
+      Android key attestation: the chain, the leaf first, as certificates in PEM, or the JSON object that the app has sent \
+      as evidence, with x5c; with --approval its approval_x5c is judged, for the key of approval_pubkey. It needs --key, \
+      --apps, and --server-id with --nonce, or --challenge. The age of the revocation list is not judged here.
+
+      Token of Play Integrity: as the app has got it. It needs --keys, --apps and --nonce, which is base64url of SHA-256 of \
+      the message play-nonce (docs/android.md).
+
+      Recorded case: a JSON object that describes one attestation or assertion: kind, attestation_b64 and \
       key_id_b64, or assertion_b64, public_key_x963_b64 and previous_counter; client_data_hash_b64, \
       challenge_b64 or client_data_b64; team_id and bundle_id; environment (one or several); verify_at \
-      (default: now); root (apple, or a PEM file beside FILE); launch_policy.
+      (default: now); root (apple, or a PEM file beside FILE); launch_policy. Messages of devices (kind message), \
+      summaries (summary), tokens (play-integrity), chains (android-key), good ones of these with a rule for changing them \
+      (sweep) and requests for a code (risk) are judged as well; docs/devices-messages.md, docs/android.md and \
+      docs/risk.md have their steps. Status 1 also means a verdict other than the object's expect.result.
 
       With --jsonl each line of FILE is such an object, and one line a case is printed: \
       {"name":…,"result":"accept"}, {"name":…,"result":"reject","check":"<step>"}, or "unsupported" for \
-      other kinds. A message that a device signed (kind message), the canonical JSON of an approval (summary), \
-      a token of Play Integrity (play-integrity), an Android key attestation (android-key), and a good one of \
-      these with a rule for changing it (sweep) are judged as well; docs/devices-messages.md and docs/android.md have their \
-      steps. A recorded request for a code (risk) is answered with reasons and, where both positions are known, \
-      distance_km, net_km and speed_kmh; docs/risk.md has their rules.
-
-      Ends with status 1 when a verdict differs from the object's expect.result (policy never does), or \
-      when, without --jsonl, an object without expect is rejected; with 65 when a FILE is not what it should be.
+      other kinds.
       """)
 
-  @Flag(help: "FILE holds one JSON object a line.")
+  @Option(help: "What the files are: recorded, approval, android-key or play-integrity.")
+  var kind: RecordKind?
+
+  @Flag(help: "FILE holds one recorded case a line.")
   var jsonl = false
+
+  @Flag(help: "Also end with status 1 when the state of an approval is another than approved.")
+  var approved = false
+
+  @Option(help: "The key that is being registered, in base64, as in device_pubkey, or approval_pubkey.")
+  var key: String?
+
+  @Option(help: "The apps that are known, as ANDROID_APPS has them: package:sha256, …")
+  var apps: String?
+
+  @Option(help: "The server_id of the gate.")
+  var serverID: String?
+
+  // It may begin with a hyphen.
+  @Option(
+    parsing: .unconditional,
+    help: "The nonce of the request, in hexadecimal; that of a token, in base64url.")
+  var nonce: String?
+
+  @Option(help: "SHA-256 of the message android-key, in hexadecimal.")
+  var challenge: String?
+
+  @Option(help: "Roots in PEM beside Google's, as ANDROID_ROOTS_PATH names them.", completion: .file())
+  var roots: String?
+
+  @Option(help: "The list that ANDROID_REVOCATION_PATH names.", completion: .file())
+  var revocation: String?
+
+  @Option(
+    help: "The lowest level that will do: tee or strongbox of a chain; basic, device or strong of a token.")
+  var level: String?
+
+  @Flag(help: "The chain of the approval key: approval_x5c of a JSON object, and --require-uv.")
+  var approval = false
+
+  @Flag(help: "A person has to unlock the key at each use, as for approvals.")
+  var requireUv = false
+
+  @Option(help: "The oldest patch level that will do, as YYYYMM.")
+  var patch: Int?
+
+  @Option(help: "The file that PLAY_INTEGRITY_KEYS_PATH names.", completion: .file())
+  var keys: String?
+
+  @Option(help: "How many seconds old a token may be.")
+  var maxAge: Int64?
+
+  @Option(help: "The time to judge at, as 2026-03-02T12:00:00Z; now, unless given.")
+  var at: String?
 
   @Argument(help: "Files to judge.", completion: .file())
   var files: [String]
 
   func run() throws {
-    var output = Output()
-    var result = Tally()
-    for path in files {
-      var judge = FileJudge(path: path)
-      let contents: [UInt8]
+    let kinds = jsonl ? files.map { _ in .recorded } : files.map { kind ?? recognised($0) }
+    if kinds.allSatisfy({ $0 == .recorded }) {
+      try refuseOthers(than: .recorded)
+      return try CaseCheck(jsonl: jsonl, files: files).run()
+    }
+    // Of several the others are judged as well.
+    var failure: (any Error)?
+    for (file, kind) in zip(files, kinds) {
       do {
-        contents = try SystemFiles().contents(of: path, limit: Self.largestFile)
+        try judge(file, kind)
+      } catch let error as ValidationError {
+        throw error
       } catch {
-        complain("\(path): \(error)")
-        throw ExitStatus.dataError
-      }
-      guard contents.count <= Self.largestFile else {
-        complain("\(path): larger than \(Self.largestFile >> 20) MiB")
-        throw ExitStatus.dataError
-      }
-      if jsonl {
-        try verifyLines(contents, &judge, &result, &output)
-      } else {
-        try explain(contents, &judge, &result, &output)
+        failure = failure ?? error
       }
     }
-    try output.flush()
-    if result.isMalformed { throw ExitStatus.dataError }
-    if result.differs { throw ExitCode(1) }
+    if let failure { throw failure }
   }
 
-  private struct Tally {
-    var isMalformed = false
-    var differs = false
-  }
-
-  private static let largestFile = 1 << 30
-
-  // MARK: One line a case
-
-  private func verifyLines(
-    _ contents: [UInt8], _ judge: inout FileJudge, _ tally: inout Tally, _ output: inout Output
-  ) throws {
-    var number = 0
-    for line in contents.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-      number += 1
-      if line.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) { continue }
-      let judged: FileJudge.Judged
-      do throws(VectorError) {
-        judged = try judge.judge(Array(line))
-      } catch {
-        tally.isMalformed = true
-        complain("\(judge.path):\(number): \(error)")
-        continue
-      }
-      try output.line(json: Self.verdictLine(judged))
-      if judged.differs {
-        tally.differs = true
-        complain("\(judge.path):\(number): \(PrintableText.field(judged.name)) differs from its expect")
-      }
+  private func judge(_ file: String, _ kind: RecordKind) throws {
+    try refuseOthers(than: kind)
+    switch kind {
+    case .recorded: try CaseCheck(jsonl: false, files: [file]).run()
+    case .approval: try ApprovalCheck(approved: approved, file: file).run()
+    case .androidKey:
+      try AndroidKeyCheck(
+        key: try needed(key, "--key", kind, file), apps: try needed(apps, "--apps", kind, file),
+        serverID: serverID,
+        nonce: nonce, challenge: challenge, roots: roots, revocation: revocation,
+        level: try read(level, as: SecurityLevel.self) ?? .tee, approval: approval, requireUv: requireUv,
+        patch: patch,
+        at: at, file: file
+      ).run()
+    case .playIntegrity:
+      try PlayCheck(
+        keys: try needed(keys, "--keys", kind, file), apps: try needed(apps, "--apps", kind, file),
+        nonce: try needed(nonce, "--nonce", kind, file),
+        level: try read(level, as: PlayLevel.self) ?? .device, at: at,
+        maxAge: maxAge ?? PlayVerifier.maximumAge.components.seconds, file: file
+      ).run()
     }
   }
 
-  private static func verdictLine(_ judged: FileJudge.Judged) -> JSONWriter {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.name("name")
-    writer.value(judged.name)
-    writer.name("result")
-    switch judged.verdict {
-    case nil: writer.value("unsupported")
-    case .accept:
-      writer.value("accept")
-      judged.risk?.write(to: &writer)
-    case .reject(let check, _):
-      writer.value("reject")
-      writer.name("check")
-      writer.value(check)
-    }
-    writer.endObject()
-    return writer
+  // MARK: Options
+
+  private func needed(_ value: String?, _ option: String, _ kind: RecordKind, _ file: String) throws -> String
+  {
+    guard let value else { throw ValidationError("\(shown(file)) is \(kind.title): name \(option)") }
+    return value
   }
 
-  // MARK: For people
-
-  private func explain(
-    _ contents: [UInt8], _ judge: inout FileJudge, _ tally: inout Tally, _ output: inout Output
-  ) throws {
-    let judged: FileJudge.Judged
-    do throws(VectorError) {
-      judged = try judge.judge(contents)
-    } catch {
-      complain("\(judge.path): \(error)")
-      tally.isMalformed = true
-      return
+  private func read<Level: ExpressibleByArgument & RawRepresentable<String> & CaseIterable>(
+    _ text: String?, as _: Level.Type
+  ) throws -> Level? {
+    guard let text else { return nil }
+    guard let level = Level(argument: text) else {
+      let choices = Level.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ValidationError("--level is one of \(choices)")
     }
-    guard let verdict = judged.verdict else {
-      complain("\(judge.path): of no kind that can be judged")
-      tally.isMalformed = true
-      return
-    }
-    let title = "\(judge.path)  \(PrintableText.field(judged.name))"
-    switch verdict {
-    case .accept(let facts):
-      try output.line("accept  \(title)")
-      for line in columns(judged.steps) { try output.line("  ok  \(line)") }
-      for line in columns(facts.map { ($0.name, $0.value) }) { try output.line("  \(line)") }
-    case .reject(let check, let reason):
-      try output.line("reject  \(title)")
-      let rule = judged.steps.first { $0.0 == check }?.1 ?? "the input can be read"
-      let why = reason == rule ? "" : "  (\(PrintableText.field(reason, limit: 200)))"
-      try output.line("  fails  \(check)  not so: \(rule)\(why)")
-    }
-    if judged.differs {
-      tally.differs = true
-    } else if judged.expectation == nil, case .reject = verdict {
-      tally.differs = true
-    }
+    return level
   }
-}
 
-/// Judges the objects of one file, with the roots that lie beside it.
-struct FileJudge {
-  let path: String
-  private var verifiers: [String: AttestationVerifier] = [:]
-  private let signatures = P256Verifier()
-
-  struct Judged {
-    let name: String
-    /// Nil when the object is of a kind that cannot be judged.
-    var verdict: VectorVerdict?
-    var expectation: Expectation?
-    /// All steps of such a verification in order: word and rule.
-    var steps: [(String, String)] = []
-    /// What a recorded request for a code is answered with.
-    var risk: RiskAnswer?
-    /// Whether that is other than it was expected to be.
-    var hasOtherRisk = false
-
-    var differs: Bool {
-      guard let expectation else { return false }
-      return hasOtherRisk || verdict?.differs(from: expectation) == true
+  /// An option of another kind would be passed over, as if it had been heeded.
+  private func refuseOthers(than kind: RecordKind) throws {
+    let all: [(name: String, isGiven: Bool, kinds: Set<RecordKind>)] = [
+      ("--approved", approved, [.approval]), ("--key", key != nil, [.androidKey]),
+      ("--apps", apps != nil, [.androidKey, .playIntegrity]), ("--server-id", serverID != nil, [.androidKey]),
+      ("--nonce", nonce != nil, [.androidKey, .playIntegrity]),
+      ("--challenge", challenge != nil, [.androidKey]),
+      ("--roots", roots != nil, [.androidKey]), ("--revocation", revocation != nil, [.androidKey]),
+      ("--level", level != nil, [.androidKey, .playIntegrity]), ("--approval", approval, [.androidKey]),
+      ("--require-uv", requireUv, [.androidKey]), ("--patch", patch != nil, [.androidKey]),
+      ("--keys", keys != nil, [.playIntegrity]), ("--max-age", maxAge != nil, [.playIntegrity]),
+      ("--at", at != nil, [.androidKey, .playIntegrity]),
+    ]
+    if let other = all.first(where: { $0.isGiven && !$0.kinds.contains(kind) }) {
+      throw ValidationError("\(other.name) is not for \(kind.title)")
     }
   }
 
-  init(path: String) {
-    self.path = path
+  /// By its content; where that says nothing by what is asked about it. Whether it can be read is told by the check.
+  private func recognised(_ file: String) -> RecordKind {
+    let beginning = (try? SystemFiles().contents(of: file, limit: RecordKind.longest)) ?? []
+    let kind = RecordKind(recognising: beginning.span)
+    guard kind == .recorded else { return kind }
+    return keys != nil ? .playIntegrity : key != nil ? .androidKey : approved ? .approval : .recorded
   }
 
-  mutating func judge(_ text: [UInt8]) throws(VectorError) -> Judged {
-    switch try VectorLine(parsing: text.span) {
-    case .unsupported(let name): return Judged(name: name)
-    case .verifiable(let vector): return try judge(vector)
-    case .message(let message):
-      return Judged(
-        name: message.name, verdict: message.judge(by: signatures), expectation: message.expectation,
-        steps: MessageStep.allCases.map { ($0.rawValue, $0.rule) })
-    case .summary(let summary):
-      return Judged(
-        name: summary.name, verdict: summary.judge(), expectation: summary.expectation,
-        steps: CanonicalJSONError.allCases.map { ($0.rawValue, $0.rule) })
-    case .play(let play):
-      return Judged(
-        name: play.name, verdict: play.judge(by: signatures), expectation: play.expectation,
-        steps: PlayRejection.allCases.map { ($0.rawValue, $0.rule) })
-    case .risk(let risk):
-      return Judged(
-        name: risk.name, verdict: risk.judge(), expectation: risk.expectation,
-        steps: [(MessageStep.signals.rawValue, MessageStep.signals.rule)], risk: risk.answer,
-        hasOtherRisk: risk.differs)
-    case .androidKey(let attestation):
-      return Judged(
-        name: attestation.name, verdict: attestation.judge(), expectation: attestation.expectation,
-        steps: AndroidKeyRejection.allCases.map { ($0.rawValue, $0.rule) })
-    case .sweep(let sweep):
-      return Judged(
-        name: sweep.name, verdict: try sweep.judge(by: signatures), expectation: sweep.expectation)
-    }
-  }
-
-  private mutating func judge(_ vector: VectorCase) throws(VectorError) -> Judged {
-    let verdict: VectorVerdict
-    let steps: [(String, String)]
-    switch vector.subject {
-    case .attestation(let attestation):
-      verdict = VectorJudge.judge(
-        vector, attestation: attestation, by: try verifier(root: attestation.root), now: SystemClock().wall())
-      steps = AttestationStep.allCases.map { ($0.rawValue, $0.rule) }
-    case .assertion(let assertion):
-      verdict = VectorJudge.judge(vector, assertion: assertion)
-      steps = AssertionStep.allCases.map { ($0.rawValue, $0.rule) }
-    }
-    return Judged(name: vector.name, verdict: verdict, expectation: vector.expectation, steps: steps)
-  }
-
-  private mutating func verifier(root name: String) throws(VectorError) -> AttestationVerifier {
-    if let known = verifiers[name] { return known }
-    let root: AttestationRoot
-    if name == "apple" {
-      root = .apple()
-    } else {
-      root = try self.root(name)
-    }
-    let verifier = AttestationVerifier(root: root)
-    verifiers[name] = verifier
-    return verifier
-  }
-
-  private func root(_ name: String) throws(VectorError) -> AttestationRoot {
-    let shown = PrintableText.field(name, limit: 128)
-    guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")) else {
-      throw VectorError("root \(shown) is no file beside the vectors")
-    }
-    let directory = path.lastIndex(of: "/").map { path[...$0] } ?? ""
-    let pem: [UInt8]
-    do throws(SystemError) {
-      pem = try SystemFiles().contents(of: directory + name, limit: 1 << 20)
-    } catch {
-      throw VectorError("root \(shown): \(error)")
-    }
-    do throws(AttestationRootError) {
-      return try AttestationRoot(pem: pem.span)
-    } catch {
-      throw VectorError("root \(shown): \(error)")
-    }
-  }
+  private func shown(_ file: String) -> String { PrintableText.field(file) }
 }

@@ -127,7 +127,7 @@ struct ApprovalsShow: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show one approval.",
     discussion: """
-      What is to be done, for whom, and what the policy asks for. With --json as verify approval reads it. Ends with \
+      What is to be done, for whom, and what the policy asks for. With --json as verify reads it. Ends with \
       status 65 when there is no such approval.
       """)
 

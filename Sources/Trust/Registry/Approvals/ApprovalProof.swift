@@ -1,4 +1,4 @@
-/// The result of a request, checked by whoever has it and with nothing else: `portcullis verify approval`.
+/// The result of a request, checked by whoever has it and with nothing else: `portcullis verify`.
 ///
 /// It shows that these keys have signed for this summary. Whose keys they are, and that an operator has agreed, is the
 /// gate's word.

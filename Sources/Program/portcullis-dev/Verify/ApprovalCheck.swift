@@ -1,5 +1,4 @@
-/// `portcullis verify approval`: the result of a request, checked with nothing but the file (docs/approvals.md, "One curl
-/// for an approval").
+/// The result of a request, checked with nothing but the file (docs/approvals.md, "One curl for an approval").
 import ArgumentParser
 import Bytes
 import Configuration
@@ -8,20 +7,10 @@ import DeviceWire
 import Prompt
 import Registry
 
-struct VerifyApproval: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "approval", abstract: "Check the result of a request for an approval.",
-    discussion: """
-      FILE is what GET /approvals/{id} has answered, or approvals show --json. Says who has signed what, and \
-      ends with status 1 when a rule is broken. That it was approved is said by its state, and by the status of \
-      --approved. Whose the keys are, and that an operator has agreed, is the gate's word.
-      """)
-
-  @Flag(help: "Also end with status 1 when the state is another than approved.")
-  var approved = false
-
-  @Argument(help: "The file to check.", completion: .file())
-  var file: String
+struct ApprovalCheck {
+  /// Another state than approved is a failure as well.
+  let approved: Bool
+  let file: String
 
   func run() throws {
     let contents: [UInt8]

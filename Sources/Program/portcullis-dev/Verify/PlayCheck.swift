@@ -1,5 +1,4 @@
-/// `portcullis verify play-integrity`: a token as an app has got it, step by step, with the keys of the gate
-/// (docs/android.md, "Play Integrity").
+/// A token as an app has got it, step by step, with the keys of the gate (docs/android.md, "Play Integrity").
 import ArgumentParser
 import Bytes
 import Configuration
@@ -11,36 +10,16 @@ import System
 import Time
 import Vectors
 
-struct VerifyPlayIntegrity: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "play-integrity", abstract: "Judge a token of Play Integrity's classic requests.",
-    discussion: """
-      FILE holds the token as the app has got it. Says which steps hold and which one does not, and what Google \
-      has signed, where the token can be opened. Ends with status 1 when it is rejected. The nonce is what the \
-      phone has asked with: base64url of SHA-256 of the message play-nonce (docs/android.md).
-      """)
-
-  @Option(help: "The file that PLAY_INTEGRITY_KEYS_PATH names.", completion: .file())
-  var keys: String
-
-  @Option(help: "The apps that are known, as ANDROID_APPS has them: package:sha256, …")
-  var apps: String
-
-  // It may begin with a hyphen.
-  @Option(parsing: .unconditional, help: "The nonce that the phone has asked with.")
-  var nonce: String
-
-  @Option(help: "The lowest level that will do: basic, device or strong.")
-  var level: PlayLevel = .device
-
-  @Option(help: "The time to judge at, as 2026-03-02T12:00:00Z; now, unless given.")
-  var at: String?
-
-  @Option(help: "How many seconds old it may be.")
-  var maxAge: Int64 = PlayVerifier.maximumAge.components.seconds
-
-  @Argument(help: "The token.", completion: .file())
-  var file: String
+struct PlayCheck {
+  /// The file of the gate's keys.
+  let keys: String
+  let apps: String
+  let nonce: String
+  let level: PlayLevel
+  let at: String?
+  /// In seconds.
+  let maxAge: Int64
+  let file: String
 
   func run() throws {
     let pairs = try readKeys()

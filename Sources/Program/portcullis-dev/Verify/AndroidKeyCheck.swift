@@ -1,4 +1,4 @@
-/// `portcullis verify android-key`: a chain as an app has sent it, step by step (docs/android.md, "Key attestation").
+/// A chain as an app has sent it, step by step (docs/android.md, "Key attestation").
 import AndroidKey
 import ArgumentParser
 import Bytes
@@ -9,55 +9,22 @@ import JSON
 import Prompt
 import Time
 
-struct VerifyAndroidKey: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "android-key", abstract: "Judge an Android key attestation.",
-    discussion: """
-      FILE holds the chain, the leaf first: certificates in PEM, or what the app has sent as evidence, a JSON \
-      object with x5c; with --approval its approval_x5c is judged, for the key of approval_pubkey. Says which steps \
-      hold and which one does not, and what the chain says of itself. Ends \
-      with status 1 when it is rejected. What was to be signed for is told by --server-id and --nonce, or by \
-      its hash as --challenge. The age of the revocation list is not judged here.
-      """)
-
-  @Option(help: "The key that is being registered, in base64, as in device_pubkey, or approval_pubkey.")
-  var key: String
-
-  @Option(help: "The apps that are known, as ANDROID_APPS has them: package:sha256, …")
-  var apps: String
-
-  @Option(help: "The server_id of the gate.")
-  var serverID: String?
-
-  @Option(help: "The nonce of the request, in hexadecimal.")
-  var nonce: String?
-
-  @Option(help: "SHA-256 of the message android-key, in hexadecimal.")
-  var challenge: String?
-
-  @Option(help: "Roots in PEM beside Google's, as ANDROID_ROOTS_PATH names them.", completion: .file())
-  var roots: String?
-
-  @Option(help: "The list that ANDROID_REVOCATION_PATH names.", completion: .file())
-  var revocation: String?
-
-  @Option(help: "The lowest level that will do: tee or strongbox.")
-  var level: SecurityLevel = .tee
-
-  @Flag(help: "The chain of the approval key: approval_x5c of a JSON object, and --require-uv.")
-  var approval = false
-
-  @Flag(help: "A person has to unlock the key at each use, as for approvals.")
-  var requireUv = false
-
-  @Option(help: "The oldest patch level that will do, as YYYYMM.")
-  var patch: Int?
-
-  @Option(help: "The time to judge at, as 2026-03-02T12:00:00Z; now, unless given.")
-  var at: String?
-
-  @Argument(help: "The chain.", completion: .file())
-  var file: String
+struct AndroidKeyCheck {
+  /// In base64: for which key the chain is to be.
+  let key: String
+  let apps: String
+  let serverID: String?
+  let nonce: String?
+  let challenge: String?
+  let roots: String?
+  let revocation: String?
+  let level: SecurityLevel
+  /// The chain of the approval key.
+  let approval: Bool
+  let requireUv: Bool
+  let patch: Int?
+  let at: String?
+  let file: String
 
   func run() throws {
     let challenge = try readChallenge()
