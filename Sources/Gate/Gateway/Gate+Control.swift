@@ -63,28 +63,36 @@ extension Gate {
     /// A key that could not be written stands in memory, and the next snapshot that succeeds will hold it.
     case revoked(since: UnixTime, Revocation.Outcome)
     case unknownKey
+    /// The store has not said in time whether the key is refused: it may still come true.
+    case unconfirmed
     /// The store is closing.
     case unavailable
   }
 
   /// Revokes the key, ends its sessions with 1008, and waits for both to have come true.
-  /// - Parameter meanwhile: what else is to end with it, once it is refused.
+  /// - Parameters:
+  ///   - patience: how long the store has until the key is refused.
+  ///   - meanwhile: what else is to end with it, once it is refused.
   package func revoke(
-    _ keyID: KeyIdentifier, reason: RevocationReason? = nil, now: UnixTime, meanwhile: () -> Void = {}
+    _ keyID: KeyIdentifier, reason: RevocationReason? = nil, now: UnixTime,
+    within patience: Duration = CommitResult.deadline, meanwhile: () -> Void = {}
   ) -> KeyRevocation {
     let order = shared.revocations.begin()
     let verdict = ResultWait<RevokeVerdict>()
     shared.revocations.revoke(keyID, reason: reason, now: now, verdict: { verdict.complete($0) })
-    switch verdict.wait(within: CommitResult.deadline) {
+    switch verdict.wait(within: patience) {
     case .revoked(let since):
       meanwhile()
       return .revoked(since: since, shared.revocations.settle(order))
     case .unknownKey:
       shared.revocations.giveUp(order)
       return .unknownKey
-    case .unavailable, nil:
+    case .unavailable:
       shared.revocations.giveUp(order)
       return .unavailable
+    case nil:
+      shared.revocations.giveUp(order)
+      return .unconfirmed
     }
   }
 

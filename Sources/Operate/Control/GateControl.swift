@@ -25,16 +25,20 @@ package final class GateControl: ControlHandler {
   private let clock: any Clock
   private let startedAt: MonotonicTime
   private let process: Int
+  /// How long the key store has until a key is refused.
+  private let patience: Duration
   private let draining = Atomic<Bool>(false)
 
   package init(
-    gate: Gate, registry: RegistryControl? = nil, actions: OperatorActions, clock: any Clock, process: Int
+    gate: Gate, registry: RegistryControl? = nil, actions: OperatorActions, clock: any Clock, process: Int,
+    patience: Duration = CommitResult.deadline
   ) {
     self.gate = gate
     self.actions = actions
     self.registry = registry
     self.clock = clock
     self.process = process
+    self.patience = patience
     startedAt = clock.monotonic()
   }
 
@@ -103,15 +107,17 @@ package final class GateControl: ControlHandler {
 
   private func revoke(_ keyID: KeyIdentifier, _ reason: RevocationReason?) -> ControlAnswer {
     var unended: ControlRefusal?
-    let revocation = gate.revoke(keyID, reason: reason, now: clock.wall()) {
+    let revocation = gate.revoke(keyID, reason: reason, now: clock.wall(), within: patience) {
       // Whether the key store can be written or not: what the key vouched for is the other store's.
       unended = registry?.end(keyID)
     }
     switch revocation {
     case .unknownKey: return .refused(ControlRefusal(.unknownKey, "no key \(keyID.base64) is registered"))
+    case .unconfirmed: return .refused(Self.unconfirmed([keyID]))
     case .unavailable: return .refused(ControlRefusal(.shuttingDown, "the key store is closing; try again"))
     case .revoked(let since, let outcome):
       let ended = outcome.sessionsEnded
+      guard outcome.unmarked.isEmpty else { return .refused(Self.unconfirmed(outcome.unmarked)) }
       guard !outcome.unwritten.contains(keyID) else {
         return .refused(
           ControlRefusal(
@@ -195,6 +201,7 @@ package final class GateControl: ControlHandler {
   /// - Parameter more: what else follows where the key store cannot be written.
   private func settled(and more: String = "", _ order: () -> ControlAnswer) -> ControlAnswer {
     let (answer, outcome) = gate.revoking(order)
+    if !outcome.unmarked.isEmpty { return .refused(Self.unconfirmed(outcome.unmarked, more)) }
     if outcome.isSilent { return Self.silentLoop }
     if outcome.unwritten.isEmpty { return answer }
     return .refused(
@@ -202,6 +209,18 @@ package final class GateControl: ControlHandler {
         .notWritten,
         "the device is refused from now on and its sessions have ended, but the key store cannot be written: a "
           + "restart before it can might let its App Attest key in again\(more)"))
+  }
+
+  /// The key store has been told, and has not said in time that these keys are refused.
+  /// - Parameter more: what else follows.
+  static func unconfirmed(_ keys: some Collection<KeyIdentifier>, _ more: String = "") -> ControlRefusal {
+    let names = keys.map(\.base64).sorted().joined(separator: ", ")
+    let look =
+      keys.count == 1 ? "portcullis keys show \(names)" : "portcullis keys show, for each of \(names)"
+    return ControlRefusal(
+      .timeout,
+      "not confirmed: the key store did not answer in time, and the revocation may still come true; look with: "
+        + look + "; then revoke again\(more)")
   }
 
   private func prune(unusedSeconds seconds: Int64) -> ControlAnswer {

@@ -52,6 +52,8 @@ package struct Revocation: Sendable {
     package internal(set) var sessionsLeft = 0
     /// Not everybody has answered in time: a session may be left.
     package internal(set) var isSilent = false
+    /// Not known to be refused: the store has not answered in time, and it may still come true.
+    package internal(set) var unmarked: Set<KeyIdentifier> = []
     /// Refused in memory, and not known to be on the disk.
     package internal(set) var unwritten: Set<KeyIdentifier> = []
   }
@@ -185,6 +187,7 @@ package struct Revocation: Sendable {
     state = .settled
     outcome.sessionsLeft = living.count
     outcome.sessionsEnded = told.count - living.count
+    outcome.unmarked = Set(unmarked.map(\.key))
     outcome.unwritten = failed.union(waiting.map(\.key)).subtracting(written)
     return .settle
   }

@@ -6,6 +6,7 @@ import Identity
 import JSON
 import KeyStore
 import Registry
+import System
 import Time
 import TestGate
 import Testing
@@ -72,6 +73,46 @@ import Testing
       }
       #expect(running.store.find(key.identifier)?.revokedReason == "lost")
     }
+  }
+
+  /// While the store's orders stand still: the operator is told that it may come true, and how to see; and it does.
+  @Test func aRevocationThatIsNotConfirmedIsNotDenied() throws {
+    try withGate { running in
+      let key = running.register(Self.key(5)).identifier
+      let isHeld = Monitor(true)
+      running.store.orders.give {
+        isHeld.wait { isHeld -> Waited<Void> in isHeld ? .wait : .done(()) }
+      }
+      let control = GateControl(
+        gate: running.gate, actions: OperatorActions(logger: running.logger), clock: SystemClock(),
+        process: 1,
+        patience: .milliseconds(1))
+      let answer = control.answer(.keysRevoke(key, reason: nil), from: nil)
+      let wasRevoked = running.store.isRevoked(key)
+      isHeld.withLock { isHeld, wake in
+        isHeld = false
+        wake.all()
+      }
+      guard case .refused(let refusal) = answer else {
+        Issue.record("\(answer)")
+        return
+      }
+      #expect(!wasRevoked && refusal.code == .timeout && refusal.isPerhapsDone)
+      #expect(
+        refusal.message
+          == "not confirmed: the key store did not answer in time, and the revocation may still come true; "
+          + "look with: portcullis keys show \(key.base64); then revoke again")
+      let store = running.store
+      let isRevoked = store.orders.ask { store.isRevoked(key) }
+      #expect(isRevoked)
+    }
+  }
+
+  @Test func whatIsForgottenOnlyThenIsTold() {
+    let keys = [1, 2].map { KeyIdentifier(Bytes32(words: $0, 0, 0, 0)) }
+    let told = GateControl.unconfirmed(keys, "; nothing is forgotten before it can").message
+    #expect(
+      keys.allSatisfy { told.contains($0.base64) } && told.hasSuffix("nothing is forgotten before it can"))
   }
 
   @Test func withoutDevicesTheirOrdersAreRefused() throws {

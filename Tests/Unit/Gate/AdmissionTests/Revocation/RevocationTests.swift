@@ -44,6 +44,18 @@ import Time
     #expect(revocation.wrote(mark, .written) == .settle && revocation.state == .settled)
     #expect(revocation.outcome.sessionsEnded == 1 && revocation.outcome.sessionsLeft == 0)
     #expect(!revocation.outcome.isSilent && revocation.outcome.unwritten.isEmpty)
+    #expect(revocation.outcome.unmarked.isEmpty)
+  }
+
+  /// A store that does not answer: the key may still be refused later, and nobody says that it is.
+  @Test mutating func aMarkThatDoesNotComeInTime() throws {
+    let (late, marked) = (try mark(key), try mark(KeyIdentifier(Bytes32(words: 5, 6, 7, 8))))
+    #expect(revocation.marked(marked) == .nothing && revocation.complete() == .nothing)
+    #expect(revocation.expired() == .nothing && revocation.state == .writing)
+    #expect(revocation.wrote(marked, .written) == .nothing)
+    #expect(revocation.expired() == .settle)
+    #expect(revocation.outcome.unmarked == [key] && revocation.outcome.unwritten == [key])
+    #expect(revocation.marked(late) == .nothing && revocation.outcome.unmarked == [key])
   }
 
   /// Loops are not asked before each mark stands, also one that is named twice.
