@@ -98,22 +98,30 @@ extension Gate {
 
   /// Removes keys without use since `cutoff`; nil when that could not be made durable.
   package func prune(unusedSince cutoff: UnixTime) -> Int? {
-    let commit = CommitWait()
+    let (removed, commit) = (ResultWait<Int>(), CommitWait())
     let register = shared.register
-    let removed = shared.store.prune(
-      unusedSince: cutoff, isInUse: { register.hasSessions(of: $0) }, completion: { commit.complete($0) })
+    shared.store.prune(
+      unusedSince: cutoff, isInUse: { register.hasSessions(of: $0) }, removed: { removed.complete($0) },
+      completion: { commit.complete($0) })
+    guard let removed = removed.wait(within: Self.storeTime) else { return nil }
     return commit.wait(within: CommitResult.deadline) == .committed ? removed : nil
   }
 
   /// Takes keys of another gate, good until `imported` says; nil when that could not be made durable, which leaves open what
   /// of it stands. To be done again then: what is there stays as it is.
   package func adopt(_ keys: [ForeignKey], _ imported: KeyImport, appID: String?) -> ImportVerdict? {
-    let commit = CommitWait()
-    let verdict = shared.store.adopt(keys, imported, appID: appID) { commit.complete($0) }
-    guard commit.wait(within: CommitResult.deadline) == .committed else { return nil }
+    let (verdict, commit) = (ResultWait<ImportVerdict>(), CommitWait())
+    shared.store.adopt(
+      keys, imported, appID: appID, verdict: { verdict.complete($0) }, completion: { commit.complete($0) })
+    guard let verdict = verdict.wait(within: Self.storeTime),
+      commit.wait(within: CommitResult.deadline) == .committed
+    else { return nil }
     if verdict.taken > 0 { shared.log.keysImported(verdict.taken, imported) }
     return verdict
   }
+
+  /// For a walk through all keys, below what a command waits.
+  private static let storeTime: Duration = .seconds(9)
 
   /// Whether each loop has done what it was asked so far.
   func waitForLoops() -> Bool { shared.waitForLoops() }

@@ -101,14 +101,17 @@ package final class LateStore: AttestedKeyStore {
   }
 
   package func prune(
-    unusedSince cutoff: UnixTime, isInUse: (KeyIdentifier) -> Bool, completion: @escaping Completion
-  ) -> Int { database.prune(unusedSince: cutoff, isInUse: isInUse, completion: completion) }
+    unusedSince cutoff: UnixTime, isInUse: @escaping @Sendable (KeyIdentifier) -> Bool,
+    removed: @escaping @Sendable (Int) -> Void, completion: @escaping Completion
+  ) { database.prune(unusedSince: cutoff, isInUse: isInUse, removed: removed, completion: completion) }
 
   package func removeImports(
-    overSince cutoff: UnixTime, isInUse: (KeyIdentifier) -> Bool, completion: @escaping Completion
-  ) -> Int { database.removeImports(overSince: cutoff, isInUse: isInUse, completion: completion) }
+    overSince cutoff: UnixTime, isInUse: @escaping @Sendable (KeyIdentifier) -> Bool,
+    removed: @escaping @Sendable (Int) -> Void, completion: @escaping Completion
+  ) { database.removeImports(overSince: cutoff, isInUse: isInUse, removed: removed, completion: completion) }
 
   package func adopt(
-    _ keys: [ForeignKey], _ imported: KeyImport, appID: String?, completion: @escaping Completion
-  ) -> ImportVerdict { database.adopt(keys, imported, appID: appID, completion: completion) }
+    _ keys: [ForeignKey], _ imported: KeyImport, appID: String?,
+    verdict: @escaping @Sendable (ImportVerdict) -> Void, completion: @escaping Completion
+  ) { database.adopt(keys, imported, appID: appID, verdict: verdict, completion: completion) }
 }

@@ -143,4 +143,19 @@ package final class MemoryStore: AttestedKeyStore {
     statistics.keys = records.withLock { $0.count }
     return statistics
   }
+
+  package func prune(
+    unusedSince cutoff: UnixTime, isInUse: @escaping @Sendable (KeyIdentifier) -> Bool,
+    removed: @escaping @Sendable (Int) -> Void, completion: @escaping Completion
+  ) { removed(prune(unusedSince: cutoff, isInUse: isInUse, completion: completion)) }
+
+  package func removeImports(
+    overSince cutoff: UnixTime, isInUse: @escaping @Sendable (KeyIdentifier) -> Bool,
+    removed: @escaping @Sendable (Int) -> Void, completion: @escaping Completion
+  ) { removed(removeImports(overSince: cutoff, isInUse: isInUse, completion: completion)) }
+
+  package func adopt(
+    _ keys: [ForeignKey], _ imported: KeyImport, appID: String?,
+    verdict: @escaping @Sendable (ImportVerdict) -> Void, completion: @escaping Completion
+  ) { verdict(adopt(keys, imported, appID: appID, completion: completion)) }
 }

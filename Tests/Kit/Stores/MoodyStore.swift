@@ -58,14 +58,19 @@ package final class MoodyStore: AttestedKeyStore {
   }
 
   package func prune(
-    unusedSince cutoff: UnixTime, isInUse: (KeyIdentifier) -> Bool, completion: @escaping Completion
-  ) -> Int { store.prune(unusedSince: cutoff, isInUse: isInUse, completion: moody(completion)) }
+    unusedSince cutoff: UnixTime, isInUse: @escaping @Sendable (KeyIdentifier) -> Bool,
+    removed: @escaping @Sendable (Int) -> Void, completion: @escaping Completion
+  ) { store.prune(unusedSince: cutoff, isInUse: isInUse, removed: removed, completion: moody(completion)) }
 
   package func removeImports(
-    overSince cutoff: UnixTime, isInUse: (KeyIdentifier) -> Bool, completion: @escaping Completion
-  ) -> Int { store.removeImports(overSince: cutoff, isInUse: isInUse, completion: moody(completion)) }
+    overSince cutoff: UnixTime, isInUse: @escaping @Sendable (KeyIdentifier) -> Bool,
+    removed: @escaping @Sendable (Int) -> Void, completion: @escaping Completion
+  ) {
+    store.removeImports(overSince: cutoff, isInUse: isInUse, removed: removed, completion: moody(completion))
+  }
 
   package func adopt(
-    _ keys: [ForeignKey], _ imported: KeyImport, appID: String?, completion: @escaping Completion
-  ) -> ImportVerdict { store.adopt(keys, imported, appID: appID, completion: moody(completion)) }
+    _ keys: [ForeignKey], _ imported: KeyImport, appID: String?,
+    verdict: @escaping @Sendable (ImportVerdict) -> Void, completion: @escaping Completion
+  ) { store.adopt(keys, imported, appID: appID, verdict: verdict, completion: moody(completion)) }
 }

@@ -180,12 +180,13 @@ final class Shared: Sendable {
     }
   }
 
-  /// Imported keys whose time is over are of use to nobody. To be called by threads that the store's lock is for.
+  /// Imported keys whose time is over are of use to nobody.
   func removeImports() {
     let cutoff = UnixTime(milliseconds: clock.wall().milliseconds - KeyImport.grace.wholeMilliseconds)
-    let removed = store.removeImports(
-      overSince: cutoff, isInUse: { register.hasSessions(of: $0) }, completion: { _ in })
-    if removed > 0 { log.importsRemoved(removed) }
+    let (register, log) = (register, log)
+    store.removeImports(
+      overSince: cutoff, isInUse: { register.hasSessions(of: $0) },
+      removed: { if $0 > 0 { log.importsRemoved($0) } }, completion: { _ in })
   }
 
   /// A number that no session had, also in a process before this one.

@@ -21,33 +21,75 @@ package struct ImportVerdict: Equatable, Sendable {
 
 extension KeyStore {
   /// A key that is there, revoked or over as it may be, stays as it is: so doing it again changes nothing. The completion
-  /// follows in any case, and says `failed` when the store could not go on.
+  /// follows in any case, and says `failed` when the store could not go on. For threads that the store's lock is for.
   package func adopt(
     _ keys: [ForeignKey], _ imported: KeyImport, appID: String?, completion: @escaping Completion
   ) -> ImportVerdict {
+    var adoption = Adoption(keys)
+    while !adoption.isDone { step(&adoption, imported, appID, completion) }
+    return finish(adoption, completion)
+  }
+
+  package func adopt(
+    _ keys: [ForeignKey], _ imported: KeyImport, appID: String?,
+    verdict: @escaping @Sendable (ImportVerdict) -> Void, completion: @escaping Completion
+  ) {
+    adopt(Adoption(keys), imported, appID, verdict, completion)
+  }
+
+  /// Each piece is an order of its own, as in pruning.
+  private func adopt(
+    _ adoption: Adoption, _ imported: KeyImport, _ appID: String?,
+    _ verdict: @escaping @Sendable (ImportVerdict) -> Void, _ completion: @escaping Completion
+  ) {
+    orders.give { [self] in
+      var adoption = adoption
+      step(&adoption, imported, appID, completion)
+      if adoption.isDone { return verdict(finish(adoption, completion)) }
+      adopt(adoption, imported, appID, verdict, completion)
+    }
+  }
+
+  /// How far it has come.
+  private struct Adoption {
+    var rest: ArraySlice<ForeignKey>
     var verdict = ImportVerdict()
-    var rest = keys[...]
     var result = CommitResult.committed
     var isAwaited = false
-    while !rest.isEmpty, !verdict.isFull, result == .committed {
-      let some = rest.prefix(Self.importStride)
-      rest = rest.dropFirst(some.count)
-      state.withLock { state in
-        guard state.isAccepting else {
-          result = .failed
-          return
-        }
-        for key in some where !verdict.isFull { enter(key, imported, appID, &state, &verdict) }
-        let isLast = rest.isEmpty || verdict.isFull
-        isAwaited = isLast && verdict.taken > 0 && options.durability == .strict
-        if isAwaited { state.pending.append(barrier: completion) }
-      }
+    var isDone: Bool
+
+    init(_ keys: [ForeignKey]) {
+      rest = keys[...]
+      isDone = keys.isEmpty
     }
-    if verdict.taken > 0 {
+  }
+
+  private func step(
+    _ adoption: inout Adoption, _ imported: KeyImport, _ appID: String?, _ completion: @escaping Completion
+  ) {
+    let some = adoption.rest.prefix(Self.importStride)
+    adoption.rest = adoption.rest.dropFirst(some.count)
+    state.withLock { state in
+      guard state.isAccepting else {
+        (adoption.result, adoption.isDone) = (.failed, true)
+        return
+      }
+      for key in some where !adoption.verdict.isFull {
+        enter(key, imported, appID, &state, &adoption.verdict)
+      }
+      adoption.isDone = adoption.rest.isEmpty || adoption.verdict.isFull
+      adoption.isAwaited =
+        adoption.isDone && adoption.verdict.taken > 0 && options.durability == .strict
+      if adoption.isAwaited { state.pending.append(barrier: completion) }
+    }
+  }
+
+  private func finish(_ adoption: Adoption, _ completion: @escaping Completion) -> ImportVerdict {
+    if adoption.verdict.taken > 0 {
       wake(isFirstChange: state.withLock { $0.schedule.noteChange(at: clock.monotonic) })
     }
-    if !isAwaited { completion(result) }
-    return verdict
+    if !adoption.isAwaited { completion(adoption.result) }
+    return adoption.verdict
   }
 
   private func enter(

@@ -54,22 +54,27 @@ package protocol AttestedKeyStore: AnyObject, Sendable {
   )
 
   /// Removes keys unused since `cutoff`, but neither revoked ones nor those in use, which is asked in the same step in
-  /// which a key is removed. The completion follows in any case.
-  /// - Returns: how many were removed.
+  /// which a key is removed. From the threads that `revoke` is for, and without waiting either.
+  /// - Parameters:
+  ///   - removed: told once, how many were.
+  ///   - completion: follows in any case, and may come before that.
   func prune(
-    unusedSince cutoff: UnixTime, isInUse: (KeyIdentifier) -> Bool, completion: @escaping Completion
-  ) -> Int
+    unusedSince cutoff: UnixTime, isInUse: @escaping @Sendable (KeyIdentifier) -> Bool,
+    removed: @escaping @Sendable (Int) -> Void, completion: @escaping Completion
+  )
 
   /// Removes keys that were imported and good until before `cutoff`; otherwise as `prune`.
   func removeImports(
-    overSince cutoff: UnixTime, isInUse: (KeyIdentifier) -> Bool, completion: @escaping Completion
-  ) -> Int
+    overSince cutoff: UnixTime, isInUse: @escaping @Sendable (KeyIdentifier) -> Bool,
+    removed: @escaping @Sendable (Int) -> Void, completion: @escaping Completion
+  )
 
-  /// Takes keys that another gate had registered, good until the import says; one that is there stays as it is. The
-  /// completion follows in any case.
+  /// Takes keys that another gate had registered, good until the import says; one that is there stays as it is. Otherwise as
+  /// `prune`.
   func adopt(
-    _ keys: [ForeignKey], _ imported: KeyImport, appID: String?, completion: @escaping Completion
-  ) -> ImportVerdict
+    _ keys: [ForeignKey], _ imported: KeyImport, appID: String?,
+    verdict: @escaping @Sendable (ImportVerdict) -> Void, completion: @escaping Completion
+  )
 
   /// Through which all threads but the loops' ask for what takes the lock that loops wait for.
   var orders: StoreOrders { get }

@@ -86,16 +86,17 @@ import Time
     for store in try stores(kind) {
       for number in 1...3 { #expect(store.again { store.register(number) } == .done) }
       _ = store.revoke(2)
-      var removed = 0
+      let removed = Recorder<Int>()
       let cutoff = UnixTime(milliseconds: store.start.milliseconds + 1)
       let result = store.again {
         store.result { completion in
-          removed += store.store.prune(
-            unusedSince: cutoff, isInUse: { $0 == identifier(3) }, completion: completion)
+          store.store.prune(
+            unusedSince: cutoff, isInUse: { $0 == identifier(3) }, removed: { removed.append($0) },
+            completion: completion)
           return nil
         }
       }
-      #expect(result == .done && removed == 1)
+      #expect(result == .done && removed.all.reduce(0, +) == 1)
       #expect(store.record(1) == nil && store.record(2) != nil && store.record(3) != nil)
     }
   }
@@ -110,20 +111,22 @@ import Time
         ForeignKey(
           identifier: identifier(number), publicKey: point(number), signCount: 5, registeredAt: store.start)
       }
-      var verdict = ImportVerdict()
+      let verdicts = Recorder<ImportVerdict>()
       let result = store.again {
         store.result { completion in
-          verdict = store.store.adopt(keys, imported, appID: nil, completion: completion)
+          store.store.adopt(
+            keys, imported, appID: nil, verdict: { verdicts.append($0) }, completion: completion)
           return nil
         }
       }
-      #expect(result == .done && verdict.taken + verdict.known == 3)
+      #expect(result == .done && verdicts.all.last.map { $0.taken + $0.known } == 3)
       #expect(try #require(store.record(1)).imported == nil)
       #expect(try #require(store.record(2)).imported?.goodUntil == end)
       _ = store.revoke(3)
       let removing = store.again {
         store.result { completion in
-          _ = store.store.removeImports(overSince: end, isInUse: { _ in false }, completion: completion)
+          store.store.removeImports(
+            overSince: end, isInUse: { _ in false }, removed: { _ in }, completion: completion)
           return nil
         }
       }

@@ -52,9 +52,12 @@ import Time
     _ = store.revoke(identifier(2), now: Self.start) { _ in }
     let results = Recorder<CommitResult>()
     func tidy(_ time: UnixTime) -> Int {
-      let isInUse: (KeyIdentifier) -> Bool = { $0 == identifier(3) }
-      defer { store.commitAll() }
-      return store.removeImports(overSince: time, isInUse: isInUse) { results.append($0) }
+      let removed = Recorder<Int>()
+      store.removeImports(
+        overSince: time, isInUse: { $0 == identifier(3) }, removed: { removed.append($0) },
+        completion: { results.append($0) })
+      store.commitAll()
+      return removed.all.count == 1 ? removed.all[0] : -1
     }
     let last = UnixTime(milliseconds: Self.until.goodUntil.milliseconds - 1)
     #expect(tidy(last) == 0)

@@ -238,6 +238,32 @@ import Time
     #expect(try bench.open().statistics.keys == 4)
   }
 
+  /// Orders take the table a piece at a time: one that comes meanwhile does not wait for all of it.
+  @Test func aRevocationOvertakesPruning() throws {
+    let store = try Bench().open()
+    for key in 0..<600 { _ = store.register(newKey(key)) { _ in } }
+    store.commitAll()
+    try store.orders.begin()
+    let (said, isHeld) = (Recorder<String>(), Monitor(true))
+    store.orders.give {
+      isHeld.wait { isHeld -> Waited<Void> in isHeld ? .wait : .done(()) }
+    }
+    store.prune(
+      unusedSince: UnixTime(milliseconds: .max), isInUse: { _ in false },
+      removed: { said.append("removed \($0)") }, completion: { _ in })
+    store.revoke(
+      identifier(599), reason: nil, now: UnixTime(milliseconds: 1), verdict: { _ in said.append("revoked") },
+      completion: { _ in })
+    isHeld.withLock { isHeld, wake in
+      isHeld = false
+      wake.all()
+    }
+    while said.all.count < 2 { store.orders.ask {} }
+    store.orders.stop()
+    #expect(said.all == ["revoked", "removed 599"])
+    #expect(store.find(identifier(599))?.revokedAt != nil && store.statistics.keys == 1)
+  }
+
   // MARK: Outages
 
   @Test(arguments: [5, 28] as [Int32]) func outageRefusesThenRecovers(error: Int32) throws {
