@@ -19,7 +19,7 @@ package final class ConsolePages: Sendable {
   package struct Sources: Sendable {
     var gate: Gate
     var control: GateControl
-    var store: KeyStore
+    var store: any KeyBrowsing
     /// Nil where the game is told of nobody.
     var pseudonyms: PseudonymKey?
     var settings: SettingsInForce
@@ -29,7 +29,7 @@ package final class ConsolePages: Sendable {
     var name: String
 
     package init(
-      gate: Gate, control: GateControl, store: KeyStore, pseudonyms: PseudonymKey?,
+      gate: Gate, control: GateControl, store: any KeyBrowsing, pseudonyms: PseudonymKey?,
       settings: SettingsInForce, hasDevices: Bool, log: Logger, name: String
     ) {
       (self.gate, self.control, self.store, self.pseudonyms) = (gate, control, store, pseudonyms)

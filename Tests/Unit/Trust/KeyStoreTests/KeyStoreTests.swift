@@ -551,6 +551,28 @@ import Time
 
 /// Looking through all keys: docs/console.md, "Console".
 @Suite struct KeyBrowsingTests {
+  /// A page's address holds a cursor, which anybody may write.
+  @Test func cursorsGoThroughAllAndTakeAnything() throws {
+    let store = try Bench().open()
+    for key in 0..<10 { _ = store.register(newKey(key)) { _ in } }
+    var seen: [KeyIdentifier] = []
+    var cursor: KeyCursor?
+    repeat {
+      let (found, next) = store.browse(after: cursor, count: 3)
+      seen += found.map(\.identifier)
+      cursor = next.map { KeyCursor($0.text) }
+    } while cursor != nil
+    #expect(seen == (0..<10).map(identifier))
+    let all = store.browse(after: nil, count: 100)
+    #expect(
+      all.next == nil && store.browse(after: all.found[3].cursor, count: 1).found[0].identifier == seen[4])
+    for text in ["", "x", "-1", "99999999999999999999"] {
+      #expect(store.browse(after: KeyCursor(text), count: 1).found.map(\.identifier) == [seen[0]])
+    }
+    #expect(store.browse(after: KeyCursor("\(Int.max)"), count: 1).found.isEmpty)
+    #expect(store.records(of: [identifier(1), identifier(77)]).keys.map(\.self) == [identifier(1)])
+  }
+
   @Test(arguments: [1, 7, 255, 256, 257, 1000, 10_000]) func piecesHaveEachKeyOnce(count: Int) throws {
     let store = try Bench().open()
     for key in 0..<1000 { _ = store.register(newKey(key)) { _ in } }

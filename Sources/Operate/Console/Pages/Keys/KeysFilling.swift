@@ -25,8 +25,7 @@ extension ConsolePages {
       text: query["text"] ?? "", app: query["app"] ?? "",
       state: query["state"].flatMap { KeyRow.State(rawValue: $0) }, since: query["since"] ?? "",
       until: query["until"] ?? "")
-    let store = sources.store
-    let apps = store.orders.ask { store.appIDs }.sorted()
+    let apps = sources.store.apps()
     var problems: [FieldProblem] = []
     let since = filter.since.isEmpty ? nil : Day(filter.since)
     if !filter.since.isEmpty, since == nil { problems.append(Day.problem("since", filter.since)) }
@@ -36,12 +35,12 @@ extension ConsolePages {
       return KeysPage(filter: filter, problems: problems, apps: apps, rows: [], end: ListEnd())
     }
     let search = KeySearch(filter, since: since, until: until, key: sources.pseudonyms, now: now)
-    let after = query["after"].flatMap { Int($0) }
-    let (found, next) = find(from: after.map { $0 == .max ? $0 : $0 + 1 } ?? 0, search)
+    let after = query["after"].map { KeyCursor($0) }
+    let (found, next) = find(after: after, search)
     return KeysPage(
       filter: filter, apps: apps, rows: found.map(row),
       end: ListEnd(
-        next: next.map { "\($0)" }, isFirst: after == nil,
+        next: next?.text, isFirst: after == nil,
         total: search.isEverything ? gate.storeStatistics.keys : nil))
   }
 
@@ -50,7 +49,7 @@ extension ConsolePages {
     guard text.utf8.count >= 4, text.utf8.allSatisfy(Self.isOfKeys) else { return [] }
     let filter = KeysPage.Filter(text: text, app: "", state: nil, since: "", until: "")
     let search = KeySearch(filter, since: nil, until: nil, key: sources.pseudonyms, now: now)
-    return find(from: 0, search).found.prefix(most).map(row)
+    return find(after: nil, search).found.prefix(most).map(row)
   }
 
   /// Base64 and base64url (RFC 4648 §4 and §5).
@@ -64,34 +63,39 @@ extension ConsolePages {
     }
   }
 
-  /// - Returns: a page of keys, and the position after which the next one begins.
-  private func find(from start: Int, _ search: KeySearch) -> (found: [KeyStore.Found], next: Int?) {
-    let store = sources.store
+  /// - Returns: a page of keys, and where the next one begins.
+  private func find(
+    after start: KeyCursor?, _ search: KeySearch
+  ) -> (found: [(identifier: KeyIdentifier, record: KeyRecord)], next: KeyCursor?) {
     if let whole = search.whole {
-      let record = store.orders.ask { store.find(whole) }
-      guard let record, search.isMeant(whole, record) else { return ([], nil) }
-      return ([KeyStore.Found(position: 0, identifier: whole, record: record)], nil)
+      guard let record = sources.store.records(of: [whole])[whole], search.isMeant(whole, record) else {
+        return ([], nil)
+      }
+      return ([(whole, record)], nil)
     }
-    var found: [KeyStore.Found] = []
-    var place: Int? = start
+    var found: [(identifier: KeyIdentifier, record: KeyRecord)] = []
+    var (cursor, last) = (start, start)
     var looked = 0
     // A page is soon full where every key is meant.
     var count = 2 * ListEnd.rowsPerPage
-    while let position = place, looked < Self.most {
-      let piece = count
-      let (keys, next) = store.orders.ask { store.browse(from: position, count: piece) }
+    while looked < Self.most {
+      let (keys, next) = sources.store.browse(after: cursor, count: count)
       for key in keys where search.isMeant(key.identifier, key.record) {
-        if found.count == ListEnd.rowsPerPage { return (found, found.last?.position) }
-        found.append(key)
+        if found.count == ListEnd.rowsPerPage { return (found, last) }
+        found.append((key.identifier, key.record))
+        last = key.cursor
       }
-      place = next
-      looked += piece
-      count = min(Self.piece, piece * 4)
+      cursor = next
+      if next == nil { break }
+      looked += count
+      count = min(Self.piece, count * 4)
     }
-    return (found, place.map { $0 - 1 })
+    return (found, cursor)
   }
 
-  func row(_ found: KeyStore.Found) -> KeyRow { row(found.identifier, found.record) }
+  func row(_ found: (identifier: KeyIdentifier, record: KeyRecord)) -> KeyRow {
+    row(found.identifier, found.record)
+  }
 
   func row(_ identifier: KeyIdentifier, _ record: KeyRecord) -> KeyRow {
     KeyRow(
@@ -113,24 +117,22 @@ extension ConsolePages {
     guard standard.utf8.count >= Self.shortestBeginning, standard.utf8.count < 44 else {
       throw .error(.notFound, "No key is called so: eight characters of its beginning are needed.")
     }
-    let store = sources.store
     var found: KeyIdentifier?
-    var place: Int? = 0
-    while let position = place {
-      let (keys, next) = store.orders.ask { store.browse(from: position, count: Self.piece) }
+    var cursor: KeyCursor?
+    repeat {
+      let (keys, next) = sources.store.browse(after: cursor, count: Self.piece)
       for key in keys where key.identifier.base64.hasPrefix(standard) {
         guard found == nil else { throw .error(.notFound, "Several keys begin so: write more of it.") }
         found = key.identifier
       }
-      place = next
-    }
+      cursor = next
+    } while cursor != nil
     guard let found else { throw .error(.notFound, "No key begins so.") }
     return found
   }
 
   private func record(_ identifier: KeyIdentifier) throws(ConsoleFailure) -> KeyRecord {
-    let store = sources.store
-    guard let record = store.orders.ask({ store.find(identifier) }) else {
+    guard let record = sources.store.records(of: [identifier])[identifier] else {
       throw .error(.notFound, "No such key is registered.")
     }
     return record
@@ -221,20 +223,20 @@ private struct KeySearch {
 private final class KeyLines: AdminBody, @unchecked Sendable {
   private static let piece = 1024
 
-  private let store: KeyStore
+  private let store: any KeyBrowsing
   private let pseudonyms: PseudonymKey?
-  private var place: Int? = 0
+  private var cursor: KeyCursor?
+  private var isOver = false
 
-  init(store: KeyStore, pseudonyms: PseudonymKey?) {
+  init(store: any KeyBrowsing, pseudonyms: PseudonymKey?) {
     self.store = store
     self.pseudonyms = pseudonyms
   }
 
   func next() -> [UInt8]? {
-    let store = store
-    while let position = place {
-      let (found, next) = store.orders.ask { store.browse(from: position, count: Self.piece) }
-      place = next
+    while !isOver {
+      let (found, next) = store.browse(after: cursor, count: Self.piece)
+      (cursor, isOver) = (next, next == nil)
       if found.isEmpty { continue }
       var lines: [UInt8] = []
       for key in found {

@@ -61,9 +61,7 @@ extension ConsolePages {
   private func rows(
     _ entries: [RefusalEntry], _ request: AdminRequest
   ) throws(ConsoleFailure) -> [RefusalRow] {
-    let store = sources.store
-    let keys = Set(entries.compactMap(\.keyID))
-    let known = keys.isEmpty ? [] : store.orders.ask { keys.filter { store.find($0) != nil } }
+    let known = sources.store.records(of: Set(entries.compactMap(\.keyID)))
     var names: [DeviceID: String?] = [:]
     let ids = Array(Set(entries.compactMap(\.deviceID)))
     if sources.hasDevices, !ids.isEmpty {
@@ -75,7 +73,7 @@ extension ConsolePages {
       RefusalRow(
         at: entry.at, code: entry.code, step: entry.step, source: entry.source.peerDescription,
         path: entry.asked ?? entry.trace.map { "trace \($0)" }, keyID: entry.keyID?.base64,
-        isKeyKnown: entry.keyID.map(known.contains) ?? false, deviceID: entry.deviceID?.text,
+        isKeyKnown: entry.keyID.map { known[$0] != nil } ?? false, deviceID: entry.deviceID?.text,
         isDeviceKnown: entry.deviceID.map { names[$0] != nil } ?? false,
         deviceName: entry.deviceID.flatMap { names[$0] ?? nil }, connection: entry.connection)
     }
