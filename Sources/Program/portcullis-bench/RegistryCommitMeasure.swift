@@ -18,9 +18,9 @@ enum RegistryCommitMeasure {
   private struct Change: RegistryCall {
     let number: Int
 
-    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-      try desk.store.setValue("bench \(number % 64)", Array("\(number)".utf8))
-      try desk.record(.init("bench"), .count(number))
+    func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+      try transaction.store.setValue("bench \(number % 64)", Array("\(number)".utf8))
+      try transaction.record(.init("bench"), .count(number))
       return .reply(.answered([]))
     }
   }

@@ -28,10 +28,10 @@ enum RegistryMeasure {
     let store = try RegistryDatabase(path)
     store.close()
     let empty = try fileSize(path)
-    let devices = try fill(path, rows) { desk, number in _ = try insertDevice(number, desk) }
+    let devices = try fill(path, rows) { transaction, number in _ = try insertDevice(number, transaction) }
     try multiply(path, rows, devicesSQL)
     let withDevices = try fileSize(path)
-    _ = try fill(path, rows) { desk, number in try recordApproval(number, &desk) }
+    _ = try fill(path, rows) { transaction, number in try recordApproval(number, &transaction) }
     try multiply(path, rows, auditSQL)
     let whole = try fileSize(path)
     return Report(
@@ -45,47 +45,48 @@ enum RegistryMeasure {
   private static func androidBytes(_ path: String, _ rows: Int) throws -> Double {
     try RegistryDatabase(path).close()
     let empty = try fileSize(path)
-    let count = try fill(path, rows) { desk, number in
-      let id = try insertDevice(number, desk, platform: .android)
+    let count = try fill(path, rows) { transaction, number in
+      let id = try insertDevice(number, transaction, platform: .android)
       let others = ["leaf", "server \(number / 1000)", "intermediate", "root"].map {
         SHA256.hash(Array($0.utf8).span).array
       }
       // As long as Google's are.
-      let serials = ([desk.entropy.bytes(16)] + others).map { AndroidSerial(Array($0.prefix(16))) }
-      try desk.store.insert(Set(serials), of: id)
+      let serials = ([transaction.entropy.bytes(16)] + others).map { AndroidSerial(Array($0.prefix(16))) }
+      try transaction.store.insert(Set(serials), of: id)
     }
     return Double(try fileSize(path) - empty) / Double(count)
   }
 
   /// Runs `body` for the first of them, as calls would.
   private static func fill(
-    _ path: String, _ rows: Int, _ body: (inout Desk, Int) throws -> Void
+    _ path: String, _ rows: Int, _ body: (inout Transaction, Int) throws -> Void
   ) throws -> Int {
     let store = try RegistryDatabase(path)
     let verifier = P256Verifier()
-    var desk = Desk(
+    var transaction = Transaction(
       store: store, now: now, entropy: KernelEntropy(), settings: settings,
       server: ServerID(random: KernelEntropy()), verifier: verifier,
       tokens: try TokenMint(store, at: now, verifier), devices: DeviceMemory(), origin: .gate)
     let count = min(rows, real)
     try store.begin()
-    for number in 0..<count { try body(&desk, number) }
+    for number in 0..<count { try body(&transaction, number) }
     try store.commit()
     store.close()
     return count
   }
 
   private static func insertDevice(
-    _ number: Int, _ desk: Desk, platform: DevicePlatform = .ios
+    _ number: Int, _ transaction: Transaction, platform: DevicePlatform = .ios
   ) throws -> DeviceID {
     let keys = try (0..<2).map { _ in
-      DevicePublicKey(try TokenKey.generate().point, checkedBy: desk.verifier)
+      DevicePublicKey(try TokenKey.generate().point, checkedBy: transaction.verifier)
     }
     guard let first = keys[0], let keys = DeviceKeys(device: first, approval: keys[1]),
       let subject = Subject("player-\(100_000 + number)")
     else { throw Broken("a device cannot be made") }
     var device = DeviceRecord(
-      id: DeviceID(random: desk.entropy), state: .active, subject: subject, name: DeviceName("iPhone 15 Pro"),
+      id: DeviceID(random: transaction.entropy), state: .active, subject: subject,
+      name: DeviceName("iPhone 15 Pro"),
       platform: platform, keys: keys, level: platform == .ios ? .appAttested : .hardwareAttested,
       verification: .app, createdAt: now)
     if platform == .ios { device.attestedKey = KeyIdentifier(SHA256.hash(keys.device.hash)) }
@@ -93,26 +94,27 @@ enum RegistryMeasure {
     device.seenAt = now
     device.attestedAt = now
     device.appVersion = "2.14.1"
-    try desk.store.insert(device)
+    try transaction.store.insert(device)
     return device.id
   }
 
   /// A request, a vote and a use of the lease in turn.
-  private static func recordApproval(_ number: Int, _ desk: inout Desk) throws {
-    let approval = AuditEntry.Member.approval(ApprovalID(random: desk.entropy))
+  private static func recordApproval(_ number: Int, _ transaction: inout Transaction) throws {
+    let approval = AuditEntry.Member.approval(ApprovalID(random: transaction.entropy))
     guard let subject = Subject("player-\(100_000 + number)") else { throw Broken("no subject") }
     switch number % 3 {
     case 0:
-      try desk.record(
-        .init("approval_asked"), approval, .service(ServiceID(random: desk.entropy)), .subject(subject),
+      try transaction.record(
+        .init("approval_asked"), approval, .service(ServiceID(random: transaction.entropy)),
+        .subject(subject),
         .summary(SHA256.hash(Bytes32())))
     case 1:
-      try desk.record(
-        .init("approval_voted"), approval, .subject(subject), .device(DeviceID(random: desk.entropy)),
+      try transaction.record(
+        .init("approval_voted"), approval, .subject(subject), .device(DeviceID(random: transaction.entropy)),
         .decision(.approve), .word("state", "approved"))
     default:
-      try desk.record(
-        .init("lease_used"), .lease(LeaseID(random: desk.entropy)), approval, .count(3))
+      try transaction.record(
+        .init("lease_used"), .lease(LeaseID(random: transaction.entropy)), approval, .count(3))
     }
   }
 

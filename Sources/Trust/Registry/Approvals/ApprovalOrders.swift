@@ -50,30 +50,31 @@ struct ApprovalOrder: RegistryCall {
 
   var urgency: Urgency { verb == .show ? .ordinary : .vote }
 
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    guard var found = try desk.approval(approval), desk.maySee(found) else {
+  func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    guard var found = try transaction.approval(approval), transaction.maySee(found) else {
       throw .refused(.notFound, "approval_id")
     }
     switch verb {
     case .show: break
-    case .approve: try desk.approve(&found)
-    case .deny: try desk.deny(&found)
-    case .cancel: try desk.end(&found, as: .cancelled)
+    case .approve: try transaction.approve(&found)
+    case .deny: try transaction.deny(&found)
+    case .cancel: try transaction.end(&found, as: .cancelled)
     }
-    return .reply(.answered(verb == .show ? try desk.result(of: found) : try desk.standing(of: found)))
+    return .reply(
+      .answered(verb == .show ? try transaction.result(of: found) : try transaction.standing(of: found)))
   }
 }
 
 struct ListAllApprovals: RegistryCall {
   let state: ApprovalRecord.State?
 
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    try desk.endOverdueApprovals()
-    let found = try desk.store.approvals(in: state, limit: ApprovalLimits.shown)
-    let services = try desk.serviceNames()
+  func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    try transaction.endOverdueApprovals()
+    let found = try transaction.store.approvals(in: state, limit: ApprovalLimits.shown)
+    let services = try transaction.serviceNames()
     var writer = JSONWriter()
     writer.beginArray()
-    for approval in found where desk.maySee(approval) {
+    for approval in found where transaction.maySee(approval) {
       // A day after its end a request has lost its texts.
       let summary = try? Summary(canonical: approval.summary.span)
       writer.beginObject()
@@ -119,10 +120,10 @@ struct ListAllApprovals: RegistryCall {
 struct ListBars: RegistryCall {
   init(_: OrderArguments) {}
 
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    try desk.requireOperator()
-    let bars = try desk.store.bars()
-    let services = try desk.serviceNames()
+  func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    try transaction.requireOperator()
+    let bars = try transaction.store.bars()
+    let services = try transaction.serviceNames()
     var writer = JSONWriter()
     writer.beginArray()
     for bar in bars {
@@ -160,23 +161,23 @@ struct LiftBar: RegistryCall {
     self.subject = subject
   }
 
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    try desk.requireOperator()
+  func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    try transaction.requireOperator()
     // Of a revoked service too, and of one that had the name before.
-    let services = try desk.serviceNames()
-    if let requester { try desk.requireAnother(than: requester) }
+    let services = try transaction.serviceNames()
+    if let requester { try transaction.requireAnother(than: requester) }
     var isLifted = false
     for id in services.ids(named: service) {
-      if try desk.store.deleteBar(of: requester, of: id, for: subject) { isLifted = true }
+      if try transaction.store.deleteBar(of: requester, of: id, for: subject) { isLifted = true }
     }
     guard isLifted else { throw .refused(.notFound, "approval_bar") }
     let whose = requester.map { [AuditEntry.Member.barRequester($0)] } ?? []
-    try desk.record(.barLifted, [.subject(subject), .word("bar_service", service)] + whose)
+    try transaction.record(.barLifted, [.subject(subject), .word("bar_service", service)] + whose)
     return .reply(.answered(Array("{}".utf8)))
   }
 }
 
-extension Desk {
+extension Transaction {
   func serviceNames() throws(CallFailure) -> ServiceNames {
     ServiceNames(services: try store.services())
   }

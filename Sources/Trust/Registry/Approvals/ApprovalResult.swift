@@ -4,7 +4,7 @@ internal import DeviceWire
 internal import JSON
 internal import System
 
-extension Desk {
+extension Transaction {
   func result(of approval: ApprovalRecord) throws(CallFailure) -> [UInt8] {
     let votes = try votes(on: approval)
     let lease = try lease(of: approval)

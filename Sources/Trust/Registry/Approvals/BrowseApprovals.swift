@@ -30,11 +30,13 @@ package struct BrowseApprovals: AnsweringCall {
     self.limit = Int(limit)
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    try desk.endOverdueApprovals()
-    let found = try desk.store.approvals(arePending: arePending, after: after, limit: limit)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    try transaction.endOverdueApprovals()
+    let found = try transaction.store.approvals(arePending: arePending, after: after, limit: limit)
     var shown: [ApprovalStanding] = []
-    for approval in found where desk.maySee(approval) { shown.append(try desk.standing(ofRow: approval)) }
+    for approval in found where transaction.maySee(approval) {
+      shown.append(try transaction.standing(ofRow: approval))
+    }
     return .reply(.value(shown))
   }
 }
@@ -47,24 +49,26 @@ package struct LookAtApproval: AnsweringCall {
     self.approval = approval
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    guard let found = try desk.approval(approval), desk.maySee(found) else {
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    guard let found = try transaction.approval(approval), transaction.maySee(found) else {
       throw .refused(.notFound, "approval_id")
     }
     var votes: [ApprovalLook.CastVote] = []
-    for vote in try desk.votes(on: found) {
-      let device = try desk.store.device(vote.device)
+    for vote in try transaction.votes(on: found) {
+      let device = try transaction.store.device(vote.device)
       votes.append(ApprovalLook.CastVote(vote: vote, deviceName: device?.name))
     }
-    let lease = try desk.lease(of: found).map { lease in
+    let lease = try transaction.lease(of: found).map { lease in
       ApprovalLook.Lease(
-        expiresAt: lease.expiresAt, usesLeft: lease.isOver(at: UnixSeconds(desk.now)) ? 0 : lease.usesLeft)
+        expiresAt: lease.expiresAt,
+        usesLeft: lease.isOver(at: UnixSeconds(transaction.now)) ? 0 : lease.usesLeft)
     }
     return .reply(
       .value(
         ApprovalLook(
-          standing: try desk.standing(ofRow: found), summary: try? Summary(canonical: found.summary.span),
-          votes: votes, lease: lease, ownWord: desk.ownWord(on: found))))
+          standing: try transaction.standing(ofRow: found),
+          summary: try? Summary(canonical: found.summary.span),
+          votes: votes, lease: lease, ownWord: transaction.ownWord(on: found))))
   }
 }
 
@@ -191,7 +195,7 @@ package struct ApprovalLook: RegistryAnswer {
   }
 }
 
-extension Desk {
+extension Transaction {
   fileprivate func standing(ofRow approval: ApprovalRecord) throws(CallFailure) -> ApprovalStanding {
     ApprovalStanding(
       approval: approval, service: try serviceNames().name(of: approval.service),

@@ -30,49 +30,49 @@ package struct DecideApproval: RegistryCall {
 
   /// In this order: whether the request is open; whether the device may vote; the signature, over the code that was
   /// sent; the code. So a wrong code counts only under a good signature.
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let voter = try desk.activeDevice(bearer: token)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let voter = try transaction.activeDevice(bearer: token)
     guard voter.id == device else { throw .refused(.tokenRejected, "approval_device") }
-    var approval = try desk.approval(approval, shownTo: voter)
+    var approval = try transaction.approval(approval, shownTo: voter)
     guard approval.state == .pending else { throw .refused(.notPending, "approval_state") }
-    let votes = try desk.votes(on: approval)
+    let votes = try transaction.votes(on: approval)
     guard !votes.contains(where: { $0.device == voter.id }) else {
       throw .refused(.alreadyVoted, "approval_vote")
     }
-    let record = try admitted(voter, approval, desk)
+    let record = try admitted(voter, approval, transaction)
     guard approval.isIssued(vote.matchCode) || vote.decision != .approve else {
-      return .reply(.refused(try desk.countWrongCode(of: voter, on: &approval)))
+      return .reply(.refused(try transaction.countWrongCode(of: voter, on: &approval)))
     }
-    try desk.store.insert(record, on: approval.id)
-    try desk.store.close(approval.id, for: voter.id)
-    try desk.announceOpen(for: voter, isNews: false)
+    try transaction.store.insert(record, on: approval.id)
+    try transaction.store.close(approval.id, for: voter.id)
+    try transaction.announceOpen(for: voter, isNews: false)
     switch vote.decision {
-    case .approve: try desk.settle(&approval, votes + [record], voter: voter)
-    case .deny: try desk.end(&approval, as: .denied, isTold: true)
+    case .approve: try transaction.settle(&approval, votes + [record], voter: voter)
+    case .deny: try transaction.end(&approval, as: .denied, isTold: true)
     case .report:
-      try desk.end(&approval, as: .reported, isTold: true)
-      try desk.bar(approval, for: record.subject)
+      try transaction.end(&approval, as: .reported, isTold: true)
+      try transaction.bar(approval, for: record.subject)
     }
-    try desk.record(.approvalVoted, approval.audited + record.audited + [approval.standing])
-    return .reply(.answered(try desk.standing(of: approval)))
+    try transaction.record(.approvalVoted, approval.audited + record.audited + [approval.standing])
+    return .reply(.answered(try transaction.standing(of: approval)))
   }
 
   /// The vote as it will be kept, if the device may give it and has signed it.
   private func admitted(
-    _ voter: DeviceRecord, _ approval: ApprovalRecord, _ desk: Desk
+    _ voter: DeviceRecord, _ approval: ApprovalRecord, _ transaction: Transaction
   ) throws(CallFailure) -> VoteRecord {
     guard let key = voter.keys.approval, let subject = voter.subject, voter.canDecide(approval.terms) else {
       throw .refused(.levelTooLow, "approval_level")
     }
     // To say no, nobody has to be anywhere.
-    if approval.terms.needsPresence, vote.decision == .approve, !desk.isNear(voter) {
+    if approval.terms.needsPresence, vote.decision == .approve, !transaction.isNear(voter) {
       throw .refused(.presenceRequired, "approval_presence")
     }
-    try desk.requireTimely(issuedAt, "approval_issued_at")
+    try transaction.requireTimely(issuedAt, "approval_issued_at")
     let message = DeviceMessage.approval(
-      server: desk.server, request: approval.id, device: voter.id, vote: vote,
+      server: transaction.server, request: approval.id, device: voter.id, vote: vote,
       summaryHash: approval.summaryHash, issuedAt: issuedAt, expiresAt: approval.expiresAt)
-    guard signature.isValid(for: message, by: key, verifier: desk.verifier) else {
+    guard signature.isValid(for: message, by: key, verifier: transaction.verifier) else {
       throw .refused(.signatureRejected, "approval_signature")
     }
     return VoteRecord(
@@ -95,7 +95,7 @@ extension ApprovalRecord {
   }
 }
 
-extension Desk {
+extension Transaction {
   /// The refusal is an answer and not a failure, so that the try stays counted.
   fileprivate mutating func countWrongCode(
     of device: DeviceRecord, on approval: inout ApprovalRecord

@@ -13,22 +13,22 @@ package struct ListApprovals: RegistryCall {
     self.cursor = cursor.flatMap { ApprovalCursor($0) }
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let device = try desk.activeDevice(bearer: token)
-    try desk.endOverdueApprovals()
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let device = try transaction.activeDevice(bearer: token)
+    try transaction.endOverdueApprovals()
     // The place behind which the phone has seen nothing.
     var place = cursor?.place(for: device) ?? 0
     // From another life of the store.
-    if place > 0, try place > desk.store.lastPlace() { place = 0 }
-    let items = try desk.store.openApprovals(for: device.id, after: place)
-    let time = UnixSeconds(desk.now)
+    if place > 0, try place > transaction.store.lastPlace() { place = 0 }
+    let items = try transaction.store.openApprovals(for: device.id, after: place)
+    let time = UnixSeconds(transaction.now)
     let shown = items.filter {
       $0.approval.expiresAt > time
         && device.isApprover($0.approval.terms, of: $0.approval.subject, requesters: $0.approval.requesters)
     }
     let next = ApprovalCursor(device, place: items.last?.place ?? place)
     let answer = Reply.answered(Self.json(shown.map(\.approval), cursor: next))
-    guard shown.isEmpty, desk.wait != nil else { return .reply(answer) }
+    guard shown.isEmpty, transaction.wait != nil else { return .reply(answer) }
     return .wait(.approvals(of: device.id), by: .device(device.id), otherwise: answer)
   }
 

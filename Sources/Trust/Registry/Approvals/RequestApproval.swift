@@ -16,12 +16,12 @@ package struct RequestApproval: RegistryCall {
     request = try ApprovalRequest(form: form)
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let service = try desk.service(bearer: token, scope: .approvals)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let service = try transaction.service(bearer: token, scope: .approvals)
     if let subject = request.subject, !service.mayName(subject) {
       throw .refused(.scopeMissing, "service_subject")
     }
-    return .reply(try desk.ask(request, by: .service(service)))
+    return .reply(try transaction.ask(request, by: .service(service)))
   }
 }
 
@@ -41,8 +41,10 @@ package struct RequestApprovalOfUser: RegistryCall {
     return call
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    guard case .process(let user, _) = desk.origin else { throw .refused(.policyRefused, "approval_user") }
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    guard case .process(let user, _) = transaction.origin else {
+      throw .refused(.policyRefused, "approval_user")
+    }
     let asked: ApprovalRequest
     do throws(FormError) {
       asked = try ApprovalRequest(
@@ -51,7 +53,7 @@ package struct RequestApprovalOfUser: RegistryCall {
     } catch {
       throw .refused(.badRequest, error.step)
     }
-    return .reply(try desk.ask(asked, by: .user(user, name)))
+    return .reply(try transaction.ask(asked, by: .user(user, name)))
   }
 }
 
@@ -81,7 +83,7 @@ enum Asker {
   }
 }
 
-extension Desk {
+extension Transaction {
   fileprivate mutating func ask(_ request: ApprovalRequest, by asker: Asker) throws(CallFailure) -> Reply {
     try endOverdueApprovals()
     if let known = try known(request, by: asker) { return .created(known.receipt) }

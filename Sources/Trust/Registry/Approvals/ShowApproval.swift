@@ -11,11 +11,11 @@ package struct ShowApproval: RegistryCall {
     self.approval = approval
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let service = try desk.service(bearer: token, scope: .approvals)
-    let found = try desk.approval(approval, of: service)
-    let answer = Reply.answered(try desk.result(of: found))
-    guard found.state == .pending, desk.wait != nil else { return .reply(answer) }
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let service = try transaction.service(bearer: token, scope: .approvals)
+    let found = try transaction.approval(approval, of: service)
+    let answer = Reply.answered(try transaction.result(of: found))
+    guard found.state == .pending, transaction.wait != nil else { return .reply(answer) }
     return .wait(.approval(found.id), by: .service(service.id), otherwise: answer)
   }
 }
@@ -31,15 +31,15 @@ package struct CancelApproval: RegistryCall {
     self.approval = approval
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let service = try desk.service(bearer: token, scope: .approvals)
-    var found = try desk.approval(approval, of: service)
-    try desk.end(&found, as: .cancelled)
-    return .reply(.answered(try desk.result(of: found)))
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let service = try transaction.service(bearer: token, scope: .approvals)
+    var found = try transaction.approval(approval, of: service)
+    try transaction.end(&found, as: .cancelled)
+    return .reply(.answered(try transaction.result(of: found)))
   }
 }
 
-extension Desk {
+extension Transaction {
   /// Another service's is not there.
   fileprivate mutating func approval(
     _ id: ApprovalID, of service: ServiceRecord

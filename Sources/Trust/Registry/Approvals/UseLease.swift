@@ -21,18 +21,18 @@ package struct UseLease: RegistryCall {
     use = try form.text("use_id", ApprovalRequest.name)
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    var (lease, approval) = try desk.lease(lease, bearer: token)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    var (lease, approval) = try transaction.lease(lease, bearer: token)
     guard fits(approval) else { throw .refused(.leaseMismatch, "lease_operation") }
-    let known = try desk.store.usesLeft(after: use, of: lease.id)
+    let known = try transaction.store.usesLeft(after: use, of: lease.id)
     if let known { return .reply(.answered(Self.json(known))) }
-    guard !lease.isOver(at: UnixSeconds(desk.now)) else { throw .refused(.leaseEnded, "lease_end") }
+    guard !lease.isOver(at: UnixSeconds(transaction.now)) else { throw .refused(.leaseEnded, "lease_end") }
     guard lease.usesLeft > 0 else { throw .refused(.leaseExhausted, "lease_uses") }
     lease.usesLeft -= 1
     let used = lease
-    try desk.store.update(used)
-    try desk.store.insert(use: use, of: used.id, usesLeft: used.usesLeft)
-    try desk.record(.leaseUsed, .lease(used.id), .approval(used.approval), .count(used.usesLeft))
+    try transaction.store.update(used)
+    try transaction.store.insert(use: use, of: used.id, usesLeft: used.usesLeft)
+    try transaction.record(.leaseUsed, .lease(used.id), .approval(used.approval), .count(used.usesLeft))
     return .reply(.answered(Self.json(used.usesLeft)))
   }
 
@@ -64,19 +64,19 @@ package struct EndLease: RegistryCall {
     self.lease = lease
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    var (lease, _) = try desk.lease(lease, bearer: token)
-    let now = UnixSeconds(desk.now)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    var (lease, _) = try transaction.lease(lease, bearer: token)
+    let now = UnixSeconds(transaction.now)
     guard !lease.isOver(at: now) else { throw .refused(.leaseEnded, "lease_end") }
     lease.endedAt = now
     let ended = lease
-    try desk.store.update(ended)
-    try desk.record(.leaseEnded, .lease(ended.id), .approval(ended.approval))
+    try transaction.store.update(ended)
+    try transaction.record(.leaseEnded, .lease(ended.id), .approval(ended.approval))
     return .reply(.answered(UseLease.json(0)))
   }
 }
 
-extension Desk {
+extension Transaction {
   /// Another service's is not there.
   fileprivate mutating func lease(
     _ id: LeaseID, bearer token: String

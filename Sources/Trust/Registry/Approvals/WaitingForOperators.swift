@@ -16,9 +16,9 @@ package struct WaitingForOperators: AnsweringCall {
 
   package var tellsTime: Bool { false }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let now = desk.now
-    let store = desk.store
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let now = transaction.now
+    let store = transaction.store
     let requests = try store.approvals(arePending: true, after: nil, limit: Self.most)
     let pairings = try store.openPairings(of: nil, endingBy: UnixTime(milliseconds: .max), limit: Self.most)
       .filter { $0.state == .revealed && $0.expiresAt > now }

@@ -35,8 +35,8 @@ package struct ReadAudit: AnsweringCall {
     self.form = form
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let rows = try desk.store.auditRows(after: after, limit: limit)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let rows = try transaction.store.auditRows(after: after, limit: limit)
     return .reply(.value(AuditRows(rows: rows, form: form)))
   }
 }
@@ -108,17 +108,17 @@ package struct VerifyAudit: AnsweringCall {
     if line != nil, head == nil { throw FormError("head") }
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
     var next = self
     var verifier: AuditVerifier
     if let begun = self.verifier {
       verifier = begun
     } else {
-      guard try isHeadSigned(desk) else { return answer(.signature, nil) }
-      let beginning = try desk.store.auditBeginning()
+      guard try isHeadSigned(transaction) else { return answer(.signature, nil) }
+      let beginning = try transaction.store.auditBeginning()
       verifier = AuditVerifier(from: beginning, through: head?.end)
     }
-    let rows = try desk.store.auditRows(after: verifier.end.sequence, limit: Self.piece)
+    let rows = try transaction.store.auditRows(after: verifier.end.sequence, limit: Self.piece)
     do throws(AuditVerifier.Fault) {
       for row in rows { try verifier.follow(row) }
       if rows.count < Self.piece {
@@ -133,12 +133,12 @@ package struct VerifyAudit: AnsweringCall {
   }
 
   /// By a key that signs, or has signed, in this store.
-  private func isHeadSigned(_ desk: Desk) throws(CallFailure) -> Bool {
+  private func isHeadSigned(_ transaction: Transaction) throws(CallFailure) -> Bool {
     guard let head else { return true }
     guard let thumbprint = KeyThumbprint(head.keyID) else { return false }
-    let point = try desk.store.tokenKey(thumbprint)
+    let point = try transaction.store.tokenKey(thumbprint)
     guard let point else { return false }
-    return head.isSigned(by: point, of: desk.server, desk.verifier)
+    return head.isSigned(by: point, of: transaction.server, transaction.verifier)
   }
 
   private func answer(_ fault: AuditVerifier.Fault?, _ verifier: AuditVerifier?) -> Outcome {
@@ -161,17 +161,17 @@ struct PruneAudit: RegistryCall {
     self.before = before
   }
 
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
     var next = self
     if last == nil {
-      next.last = try desk.store.auditEnd(before: before)
-      if let found = next.last { try desk.record(.pruned, [.number("before", before)] + found.named) }
+      next.last = try transaction.store.auditEnd(before: before)
+      if let found = next.last { try transaction.record(.pruned, [.number("before", before)] + found.named) }
     }
     guard let last = next.last else { return .reply(answer) }
-    let thrown = try desk.store.pruneAudit(through: last.sequence, limit: Self.piece)
+    let thrown = try transaction.store.pruneAudit(through: last.sequence, limit: Self.piece)
     next.count += thrown
     if thrown == Self.piece { return .goOn(next) }
-    desk.announce(.erased)
+    transaction.announce(.erased)
     return .erased(next.answer)
   }
 

@@ -49,9 +49,9 @@ package struct SearchAudit: AnsweringCall {
     self.limit = Int(limit)
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
     var next = self
-    let rows = try desk.store.auditRows(before: before, limit: Self.piece)
+    let rows = try transaction.store.auditRows(before: before, limit: Self.piece)
     if looked == 0 { next.events = Set(rows.compactMap(Self.event)) }
     for row in rows {
       // The registry's clock never goes back: all that is before this one is older still.
@@ -121,8 +121,8 @@ package struct NoteOperatorAction: RegistryCall {
     self.members = members
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    try desk.record(event, members)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    try transaction.record(event, members)
     return .reply(.answered(Array("{}".utf8)))
   }
 }

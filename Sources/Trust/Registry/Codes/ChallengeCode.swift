@@ -31,26 +31,26 @@ package struct ChallengeCode: RegistryCall {
     }
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let service = try desk.service(bearer: token, scope: .codes)
-    let (holder, devices) = try devices(service, desk)
-    try desk.requireUnlocked(holder)
-    try desk.endOverdueCodes(at: desk.now)
-    let open = try desk.store.countOpenChallenges(of: holder)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let service = try transaction.service(bearer: token, scope: .codes)
+    let (holder, devices) = try devices(service, transaction)
+    try transaction.requireUnlocked(holder)
+    try transaction.endOverdueCodes(at: transaction.now)
+    let open = try transaction.store.countOpenChallenges(of: holder)
     guard open < CodeLimits.openOfHolder else { throw .refused(.tooManyOpen, "code_challenges_open") }
     guard !devices.isEmpty else { throw .refused(.noDevice, "code_devices") }
-    try desk.leave(text.utf8.count, by: service.id)
+    try transaction.leave(text.utf8.count, by: service.id)
     let challenge = CodeChallenge(
-      id: CodeChallengeID(random: desk.entropy), service: service.id, holder: holder, login: login,
-      text: text, createdAt: desk.now, expiresAt: desk.now.adding(CodeLimits.challengeLife))
-    let nonces = devices.map { ($0.id, Bytes32.random(desk.entropy)) }
-    try desk.store.insert(challenge, nonces: nonces)
-    try desk.record(.codeAsked, challenge.audited)
+      id: CodeChallengeID(random: transaction.entropy), service: service.id, holder: holder, login: login,
+      text: text, createdAt: transaction.now, expiresAt: transaction.now.adding(CodeLimits.challengeLife))
+    let nonces = devices.map { ($0.id, Bytes32.random(transaction.entropy)) }
+    try transaction.store.insert(challenge, nonces: nonces)
+    try transaction.record(.codeAsked, challenge.audited)
     for device in devices {
-      desk.announce(.codeWanted(device.id, attestedBy: device.attestedKey))
-      desk.announce(.wake(.codes(of: device.id)))
+      transaction.announce(.codeWanted(device.id, attestedBy: device.attestedKey))
+      transaction.announce(.wake(.codes(of: device.id)))
     }
-    desk.remind(at: challenge.expiresAt)
+    transaction.remind(at: challenge.expiresAt)
     var answer = DeviceAnswer()
     answer.put("challenge_id", challenge.id.text)
     answer.put("expires_at", challenge.expiresAt)
@@ -59,15 +59,15 @@ package struct ChallengeCode: RegistryCall {
 
   /// Whose login it is, and the phones that may answer.
   private func devices(
-    _ service: ServiceRecord, _ desk: Desk
+    _ service: ServiceRecord, _ transaction: Transaction
   ) throws(CallFailure) -> (CodeHolder, [DeviceRecord]) {
     switch whom {
     case .subject(let subject):
       guard service.mayName(subject) else { throw .refused(.scopeMissing, "service_subject") }
-      let devices = try desk.store.activeDevices(of: subject)
+      let devices = try transaction.store.activeDevices(of: subject)
       return (.subject(subject), devices)
     case .device(let id):
-      let found = try desk.store.device(id)
+      let found = try transaction.store.device(id)
       // Another's is not there.
       guard let device = found, device.subject.map(service.mayName) ?? true else {
         throw .refused(.notFound, "code_device")

@@ -40,39 +40,40 @@ package struct IssueCode: RegistryCall {
 
   /// In this order: whether the login is open to this phone; the signature; then what the phone has to be. Who cannot sign
   /// for it learns nothing of that.
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let device = try desk.activeDevice(bearer: token)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let device = try transaction.activeDevice(bearer: token)
     guard device.id == form.device else { throw .refused(.tokenRejected, "code_device") }
-    var challenge = try challenge(shownTo: device, &desk)
-    try requireSignature(of: device, desk)
-    try desk.requireUnlocked(challenge.holder)
-    try requireTrust(in: device, desk)
-    desk.noteStrangers(form.signals.strangers, in: .signals, of: device.id)
-    let doubts = try desk.doubts(about: device, form.signals)
+    var challenge = try challenge(shownTo: device, &transaction)
+    try requireSignature(of: device, transaction)
+    try transaction.requireUnlocked(challenge.holder)
+    try requireTrust(in: device, transaction)
+    transaction.noteStrangers(form.signals.strangers, in: .signals, of: device.id)
+    let doubts = try transaction.doubts(about: device, form.signals)
     if let refusal = doubts.refusal {
       // Returned, so that it is on record why; unless it is of those that are counted, as every other refusal.
-      if desk.devices.refusals.judge(refusal.code, to: .device(device.id), at: desk.now) == nil {
+      if transaction.devices.refusals.judge(refusal.code, to: .device(device.id), at: transaction.now) == nil
+      {
         let why: [AuditEntry.Member] = [.code(refusal.code), .step(refusal.step)]
-        try desk.record(.refused, why + challenge.audited(by: device.id) + doubts.report.audited)
+        try transaction.record(.refused, why + challenge.audited(by: device.id) + doubts.report.audited)
       }
       return .reply(.refused(refusal))
     }
 
-    let code = OneTimeCode(random: desk.entropy)
-    let mac = try desk.codeAuthenticator().mac(
+    let code = OneTimeCode(random: transaction.entropy)
+    let mac = try transaction.codeAuthenticator().mac(
       of: code, for: challenge.id, by: device.id, key: device.keys.device)
-    let life = min(desk.settings.codeLife, CodeLimits.longestLife)
+    let life = min(transaction.settings.codeLife, CodeLimits.longestLife)
     // Never longer than the login that it is for.
     let live = LiveCode(
-      device: device.id, mac: mac, expiresAt: min(desk.now.adding(life), challenge.expiresAt))
+      device: device.id, mac: mac, expiresAt: min(transaction.now.adding(life), challenge.expiresAt))
     challenge.code = live
     let changed = challenge
-    let next = Bytes32.random(desk.entropy)
-    try desk.store.update(changed)
+    let next = Bytes32.random(transaction.entropy)
+    try transaction.store.update(changed)
     // What was signed is good once.
-    try desk.store.setNonce(next, of: changed.id, for: device.id)
-    try desk.remember(doubts)
-    try desk.record(.codeIssued, challenge.audited(by: device.id) + doubts.report.audited)
+    try transaction.store.setNonce(next, of: changed.id, for: device.id)
+    try transaction.remember(doubts)
+    try transaction.record(.codeIssued, challenge.audited(by: device.id) + doubts.report.audited)
     var answer = DeviceAnswer()
     answer.put("otp_code", code.text)
     answer.put("expires_at", live.expiresAt)
@@ -81,45 +82,48 @@ package struct IssueCode: RegistryCall {
 
   /// The login, if it was put to the device and is its subject's still.
   private func challenge(
-    shownTo device: DeviceRecord, _ desk: inout Desk
+    shownTo device: DeviceRecord, _ transaction: inout Transaction
   ) throws(CallFailure) -> CodeChallenge {
-    let isPut = try desk.store.isPut(form.challenge, to: device.id)
-    guard isPut, let found = try desk.codeChallenge(form.challenge), found.holder == CodeHolder(of: device)
+    let isPut = try transaction.store.isPut(form.challenge, to: device.id)
+    guard isPut, let found = try transaction.codeChallenge(form.challenge),
+      found.holder == CodeHolder(of: device)
     else { throw .refused(.notFound, "code_challenge") }
     // A subject that is locked has no open logins, which is why.
-    if found.state == .cancelled { try desk.requireUnlocked(found.holder) }
+    if found.state == .cancelled { try transaction.requireUnlocked(found.holder) }
     guard found.state == .open else { throw .refused(.notPending, "code_challenge_state") }
     // Taken from the device again, as what vouched for it had ended: a nonce of the gate's own does not bring it back.
-    let nonce = try desk.store.nonce(of: form.challenge, for: device.id)
+    let nonce = try transaction.store.nonce(of: form.challenge, for: device.id)
     guard nonce != nil else { throw .refused(.notFound, "code_challenge") }
     return found
   }
 
-  private func requireSignature(of device: DeviceRecord, _ desk: Desk) throws(CallFailure) {
-    try desk.requireTimely(form.signedAt, "code_signed_at")
+  private func requireSignature(of device: DeviceRecord, _ transaction: Transaction) throws(CallFailure) {
+    try transaction.requireTimely(form.signedAt, "code_signed_at")
     if nonce?.bytes != form.nonce {
-      let own = try desk.store.nonce(of: form.challenge, for: device.id)
+      let own = try transaction.store.nonce(of: form.challenge, for: device.id)
       guard own == form.nonce else { throw .refused(.nonceInvalid, "code_nonce") }
     }
     let message = DeviceMessage.otpIssue(
-      server: desk.server, device: device.id, challenge: form.challenge, nonce: form.nonce,
+      server: transaction.server, device: device.id, challenge: form.challenge, nonce: form.nonce,
       signedAt: form.signedAt, signalsHash: form.signals.hash)
-    try desk.require(form.signature, of: message, by: device.keys.device, "code_signature")
+    try transaction.require(form.signature, of: message, by: device.keys.device, "code_signature")
   }
 
   /// Whether the phone is what it has to be now.
-  private func requireTrust(in device: DeviceRecord, _ desk: Desk) throws(CallFailure) {
-    let expected = desk.settings.assurance.assurance(of: device.subject?.name)
-    guard desk.hasFreshAttestation(device, expected) else {
+  private func requireTrust(in device: DeviceRecord, _ transaction: Transaction) throws(CallFailure) {
+    let expected = transaction.settings.assurance.assurance(of: device.subject?.name)
+    guard transaction.hasFreshAttestation(device, expected) else {
       throw .refused(.attestationStale, "code_attestation")
     }
-    try desk.requireMinimum(device.level)
-    guard device.meets(expected, at: desk.now) else { throw .refused(.levelTooLow, "code_level") }
-    guard desk.isNearEnough(device, expected) else { throw .refused(.presenceRequired, "code_presence") }
+    try transaction.requireMinimum(device.level)
+    guard device.meets(expected, at: transaction.now) else { throw .refused(.levelTooLow, "code_level") }
+    guard transaction.isNearEnough(device, expected) else {
+      throw .refused(.presenceRequired, "code_presence")
+    }
   }
 }
 
-extension Desk {
+extension Transaction {
   /// Whether its last attestation is new enough for a code.
   func hasFreshAttestation(_ device: DeviceRecord, _ expected: AssuranceClass) -> Bool {
     let age = expected.otpAttestMaxAge.map { Duration.seconds($0) } ?? settings.codeAttestationMaximumAge

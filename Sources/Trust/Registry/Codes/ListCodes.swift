@@ -14,16 +14,16 @@ package struct ListCodes: RegistryCall {
     after = Form.place(behind: cursor)
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let device = try desk.activeDevice(bearer: token)
-    try desk.endOverdueCodes(at: desk.now)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let device = try transaction.activeDevice(bearer: token)
+    try transaction.endOverdueCodes(at: transaction.now)
     let holder = CodeHolder(of: device)
     var place = after
     // From another life of the store.
-    if place > 0, try place > desk.store.lastChallengePlace() { place = 0 }
-    let items = try desk.store.openChallenges(for: device.id, after: place)
-    let services = items.isEmpty ? [] : try desk.store.services()
-    let now = desk.now
+    if place > 0, try place > transaction.store.lastChallengePlace() { place = 0 }
+    let items = try transaction.store.openChallenges(for: device.id, after: place)
+    let services = items.isEmpty ? [] : try transaction.store.services()
+    let now = transaction.now
     let shown = items.filter { $0.challenge.expiresAt > now && $0.challenge.holder == holder }
     var writer = JSONWriter()
     writer.beginObject()
@@ -44,7 +44,7 @@ package struct ListCodes: RegistryCall {
     writer.value(String(items.last?.place ?? place))
     writer.endObject()
     let answer = Reply.answered(writer.bytes)
-    guard shown.isEmpty, desk.wait != nil else { return .reply(answer) }
+    guard shown.isEmpty, transaction.wait != nil else { return .reply(answer) }
     return .wait(.codes(of: device.id), by: .device(device.id), otherwise: answer)
   }
 }

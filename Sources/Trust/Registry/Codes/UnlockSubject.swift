@@ -15,18 +15,18 @@ struct UnlockSubject: RegistryCall {
     device = DeviceID(name)
   }
 
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
     var wrong = 0
     var isLocked = false
     for holder in [.subject(subject)] + (device.map { [CodeHolder.device($0)] } ?? []) {
-      let found = try desk.wrongCodes(of: holder)
+      let found = try transaction.wrongCodes(of: holder)
       guard found != WrongCodes() else { continue }
       wrong += found.count
       isLocked = isLocked || found.lockedAt != nil
-      try desk.store.setWrongCodes(WrongCodes(), of: holder)
-      try desk.record(.subjectUnlocked, holder.audited + [.count(found.count)])
+      try transaction.store.setWrongCodes(WrongCodes(), of: holder)
+      try transaction.record(.subjectUnlocked, holder.audited + [.count(found.count)])
     }
-    if wrong == 0 { try requireKnown(desk) }
+    if wrong == 0 { try requireKnown(transaction) }
     var answer = DeviceAnswer()
     answer.put("was_locked", isLocked)
     answer.put("wrong_codes", Int64(wrong))
@@ -34,10 +34,12 @@ struct UnlockSubject: RegistryCall {
   }
 
   /// A name that nobody has is mistyped.
-  private func requireKnown(_ desk: Desk) throws(CallFailure) {
+  private func requireKnown(_ transaction: Transaction) throws(CallFailure) {
     var isKnown = false
-    if let device { isKnown = try desk.store.device(device) != nil }
-    if !isKnown { isKnown = try !desk.store.devices(of: subject, in: nil, after: nil, limit: 1).isEmpty }
+    if let device { isKnown = try transaction.store.device(device) != nil }
+    if !isKnown {
+      isKnown = try !transaction.store.devices(of: subject, in: nil, after: nil, limit: 1).isEmpty
+    }
     guard isKnown else { throw .refused(.notFound, "unlock_subject") }
   }
 }

@@ -23,22 +23,22 @@ package struct VerifyCode: RegistryCall {
 
   /// One answer for all that is not good, and one change for all that follows: a code that was good for somebody is good
   /// for nobody else, and a try is counted before anybody is told that it was wrong.
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let service = try desk.service(bearer: token, scope: .codes)
-    guard var found = try desk.codeChallenge(challenge), found.service == service.id else {
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let service = try transaction.service(bearer: token, scope: .codes)
+    guard var found = try transaction.codeChallenge(challenge), found.service == service.id else {
       throw .refused(.notFound, "code_challenge")
     }
-    guard let (live, device) = try live(of: found, desk) else {
+    guard let (live, device) = try live(of: found, transaction) else {
       // Also a code that has passed already, and what has ended by the way stays ended.
       return .reply(.refused(RegistryRefusal(.codeRejected, "code_none")))
     }
-    guard try isRight(live, device, found, desk) else {
-      return .reply(.refused(try desk.countWrongCode(on: &found, live)))
+    guard try isRight(live, device, found, transaction) else {
+      return .reply(.refused(try transaction.countWrongCode(on: &found, live)))
     }
-    try desk.end(&found, as: .passed)
+    try transaction.end(&found, as: .passed)
     let holder = found.holder
-    try desk.store.setWrongCodes(WrongCodes(), of: holder)
-    try desk.record(.codePassed, [.level(device.level)] + found.audited(by: device.id))
+    try transaction.store.setWrongCodes(WrongCodes(), of: holder)
+    try transaction.record(.codePassed, [.level(device.level)] + found.audited(by: device.id))
     var answer = DeviceAnswer()
     answer.put("result", "pass")
     answer.put("device_id", device.id.text)
@@ -48,20 +48,20 @@ package struct VerifyCode: RegistryCall {
 
   /// The code that is good now, with its device, which is still one of the holder's.
   private func live(
-    of challenge: CodeChallenge, _ desk: Desk
+    of challenge: CodeChallenge, _ transaction: Transaction
   ) throws(CallFailure) -> (LiveCode, DeviceRecord)? {
     guard challenge.state == .open, let live = challenge.code else { return nil }
-    let device = try desk.store.device(live.device)
+    let device = try transaction.store.device(live.device)
     guard let device, device.state == .active, CodeHolder(of: device) == challenge.holder else { return nil }
     return (live, device)
   }
 
   /// In time that does not depend on where they differ, nor on which of the two is wrong.
   private func isRight(
-    _ live: LiveCode, _ device: DeviceRecord, _ challenge: CodeChallenge, _ desk: Desk
+    _ live: LiveCode, _ device: DeviceRecord, _ challenge: CodeChallenge, _ transaction: Transaction
   ) throws(CallFailure) -> Bool {
     guard let code else { return false }
-    let mac = try desk.codeAuthenticator().mac(
+    let mac = try transaction.codeAuthenticator().mac(
       of: code, for: challenge.id, by: device.id, key: device.keys.device)
     let (isCode, isLogin) = (
       mac.equalsInConstantTime(live.mac), login.equalsInConstantTime(challenge.login)
@@ -70,7 +70,7 @@ package struct VerifyCode: RegistryCall {
   }
 }
 
-extension Desk {
+extension Transaction {
   /// The refusal is an answer and not a failure, so that the try stays counted.
   fileprivate mutating func countWrongCode(
     on challenge: inout CodeChallenge, _ live: LiveCode

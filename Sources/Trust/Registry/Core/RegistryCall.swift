@@ -32,7 +32,7 @@ package protocol RegistryCall: Sendable {
 
   /// Throwing undoes all that it has changed in the store. A refusal that is to leave something behind, a counted try or a
   /// row of the audit, is returned.
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome
+  func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome
 }
 
 extension RegistryCall {
@@ -85,7 +85,7 @@ package enum Origin: Hashable, Sendable {
 package enum Outcome: Sendable {
   case reply(Reply)
   /// Nothing to say yet: the call is run again when the topic is woken, and `otherwise` is said when its time is over. Only
-  /// where `Desk.wait` is set.
+  /// where `Transaction.wait` is set.
   case wait(Topic, by: Party, otherwise: Reply)
   /// A long piece of work goes on with this call, in another group, for the same request.
   case goOn(any RegistryCall)

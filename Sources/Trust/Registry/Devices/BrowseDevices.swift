@@ -49,9 +49,9 @@ package struct BrowseDevices: AnsweringCall {
     self.limit = Int(limit)
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
     var next = self
-    let rows = try desk.store.devices(
+    let rows = try transaction.store.devices(
       of: subject, in: state, after: after, limit: text.isEmpty ? limit + 1 : Self.piece)
     for device in rows {
       if next.found.count == limit { return .reply(.value(next.answer(goesOn: true))) }
@@ -109,10 +109,10 @@ package struct NameDevices: AnsweringCall {
     if ids.count + keys.count > Self.most { throw FormError("ids") }
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
     var found: [DeviceRecord] = []
-    for id in ids { if let device = try desk.store.device(id) { found.append(device) } }
-    for key in keys { if let device = try desk.store.holder(of: key) { found.append(device) } }
+    for id in ids { if let device = try transaction.store.device(id) { found.append(device) } }
+    for key in keys { if let device = try transaction.store.holder(of: key) { found.append(device) } }
     return .reply(.value(found.map(DeviceForOperator.init)))
   }
 }
@@ -126,10 +126,10 @@ package struct LookAtDevice: AnsweringCall {
     self.id = id
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let device = try desk.device(id)
-    let pairings = try desk.store.pairings(of: id)
-    let revealed = pairings.first { $0.state == .revealed && $0.expiresAt > desk.now }
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let device = try transaction.device(id)
+    let pairings = try transaction.store.pairings(of: id)
+    let revealed = pairings.first { $0.state == .revealed && $0.expiresAt > transaction.now }
     return .reply(
       .value(
         DeviceLook(
@@ -162,17 +162,20 @@ package struct BrowsePairings: AnsweringCall {
 
   init(_: OrderArguments) {}
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let now = desk.now
-    let open = try desk.store.openPairings(of: nil, endingBy: UnixTime(milliseconds: .max), limit: Self.most)
-      .filter { $0.state == .revealed && $0.expiresAt > now }
-      .map { pairing throws(CallFailure) in
-        PairingForOperator(
-          pairing: pairing,
-          device: try pairing.answer.map { answer throws(CallFailure) in try desk.store.device(answer.device)
-          }
-            ?? nil)
-      }
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let now = transaction.now
+    let open = try transaction.store.openPairings(
+      of: nil, endingBy: UnixTime(milliseconds: .max), limit: Self.most
+    )
+    .filter { $0.state == .revealed && $0.expiresAt > now }
+    .map { pairing throws(CallFailure) in
+      PairingForOperator(
+        pairing: pairing,
+        device: try pairing.answer.map { answer throws(CallFailure) in
+          try transaction.store.device(answer.device)
+        }
+          ?? nil)
+    }
     return .reply(.value(open))
   }
 }

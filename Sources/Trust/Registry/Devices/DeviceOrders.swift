@@ -47,8 +47,8 @@ package struct ListDevices: RegistryCall {
     self.limit = Int(limit)
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let devices = try desk.store.devices(of: subject, in: state, after: after, limit: limit)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let devices = try transaction.store.devices(of: subject, in: state, after: after, limit: limit)
     return .reply(.value(devices.map(DeviceForOperator.init)))
   }
 }
@@ -56,8 +56,8 @@ package struct ListDevices: RegistryCall {
 package struct ShowDevice: RegistryCall {
   let id: DeviceID
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    .reply(.value(DeviceForOperator(try desk.device(id))))
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    .reply(.value(DeviceForOperator(try transaction.device(id))))
   }
 }
 
@@ -71,13 +71,13 @@ package struct ConfirmDevice: RegistryCall {
     subject = try DeviceOrders.subject(arguments)
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    var device = try desk.device(id)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    var device = try transaction.device(id)
     if device.state != .active {
-      try desk.requireNoPairing(of: id)
-      try desk.activate(&device, subject: subject)
+      try transaction.requireNoPairing(of: id)
+      try transaction.activate(&device, subject: subject)
     } else if let subject {
-      try desk.assign(&device, to: subject)
+      try transaction.assign(&device, to: subject)
     }
     return .reply(.value(DeviceForOperator(device)))
   }
@@ -93,14 +93,14 @@ package struct AssignDevice: RegistryCall {
     self.subject = subject
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    var device = try desk.device(id)
-    try desk.assign(&device, to: subject)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    var device = try transaction.device(id)
+    try transaction.assign(&device, to: subject)
     return .reply(.value(DeviceForOperator(device)))
   }
 }
 
-extension Desk {
+extension Transaction {
   /// One that is being paired has digits to show: without them nobody knows that it is the phone which he has seen.
   fileprivate func requireNoPairing(of device: DeviceID) throws(CallFailure) {
     let pairings = try store.pairings(of: device)
@@ -130,21 +130,23 @@ package struct RenameDevice: RegistryCall {
     self.name = name
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    var device = try desk.device(id)
-    try requireDifference(from: device, desk)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    var device = try transaction.device(id)
+    try requireDifference(from: device, transaction)
     device.name = name
-    try desk.keep(device)
-    try desk.record(.deviceRenamed, .device(id))
+    try transaction.keep(device)
+    try transaction.record(.deviceRenamed, .device(id))
     return .reply(.value(DeviceForOperator(device)))
   }
 }
 
 extension RenameDevice {
   /// Phones choose their names, and two of one kind may have the same; what an operator calls one tells it from the others.
-  fileprivate func requireDifference(from device: DeviceRecord, _ desk: Desk) throws(CallFailure) {
+  fileprivate func requireDifference(from device: DeviceRecord, _ transaction: Transaction)
+    throws(CallFailure)
+  {
     guard let subject = device.subject else { return }
-    let devices = try desk.store.activeDevices(of: subject)
+    let devices = try transaction.store.activeDevices(of: subject)
     let alike = devices.first { $0.id != device.id && $0.name?.text.looksLike(name.text) == true }
     guard let alike else { return }
     throw .refused(
@@ -163,9 +165,9 @@ package struct RevokeDevice: RegistryCall {
   package var immediate: [RegistryEffect] { [.deviceRevoked(id)] }
   package var revokes: String { "device \(id.text)" }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    var device = try desk.device(id)
-    if device.state != .revoked { try desk.revoke(&device) }
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    var device = try transaction.device(id)
+    if device.state != .revoked { try transaction.revoke(&device) }
     return .reply(.value(DeviceForOperator(device)))
   }
 }
@@ -188,16 +190,16 @@ package struct ExceptDevice: RegistryCall {
     exception = DeviceRecord.Exception(reason: reason, until: UnixTime(until), lacks: lacks)
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    var device = try desk.device(id)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    var device = try transaction.device(id)
     guard device.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
-    device.exception = exception.until > desk.now ? exception : nil
-    try desk.keep(device)
+    device.exception = exception.until > transaction.now ? exception : nil
+    try transaction.keep(device)
     var row: [AuditEntry.Member] = [.device(id), .until(exception.until), .reason(exception.reason)]
     if exception.lacks != .all {
       row.append(.word("lacks", exception.lacks.words.joined(separator: " ")))
     }
-    try desk.record(.deviceExcepted, row)
+    try transaction.record(.deviceExcepted, row)
     return .reply(.value(DeviceForOperator(device)))
   }
 }

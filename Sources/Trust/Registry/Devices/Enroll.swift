@@ -44,8 +44,8 @@ package struct EnrollForm: Equatable, Sendable {
   }
 
   /// What all of its keys sign.
-  func message(_ desk: Desk) -> DeviceMessage {
-    .enroll(server: desk.server, keys: keys, nonce: nonce, platform: platform)
+  func message(_ transaction: Transaction) -> DeviceMessage {
+    .enroll(server: transaction.server, keys: keys, nonce: nonce, platform: platform)
   }
 }
 
@@ -65,77 +65,82 @@ package struct Enroll: RegistryCall {
     self.evidence = evidence
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let message = form.message(desk)
-    try desk.require(form.signature, of: message, by: form.keys.device, "enroll_signature")
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let message = form.message(transaction)
+    try transaction.require(form.signature, of: message, by: form.keys.device, "enroll_signature")
     if let approval = form.keys.approval {
-      try desk.require(form.approvalSignature, of: message, by: approval, "enroll_approval_signature")
+      try transaction.require(form.approvalSignature, of: message, by: approval, "enroll_approval_signature")
     }
-    let known = try desk.store.device(withKey: form.keys.device)
-    try desk.requireClient(of: known?.subject)
+    let known = try transaction.store.device(withKey: form.keys.device)
+    try transaction.requireClient(of: known?.subject)
     var device: DeviceRecord
     if let known {
-      device = try again(known, &desk)
+      device = try again(known, &transaction)
     } else {
-      device = try first(message, &desk)
+      device = try first(message, &transaction)
     }
-    if evidence != nil, desk.settings.evidenceActivates, device.state == .pending {
-      try desk.activate(&device)
+    if evidence != nil, transaction.settings.evidenceActivates, device.state == .pending {
+      try transaction.activate(&device)
     }
-    return .reply(try answer(device, desk))
+    return .reply(try answer(device, transaction))
   }
 
-  private func first(_ message: DeviceMessage, _ desk: inout Desk) throws(CallFailure) -> DeviceRecord {
-    var device = try desk.newDevice(form.platform, keys: form.keys, name: form.name, evidence: evidence)
+  private func first(_ message: DeviceMessage, _ transaction: inout Transaction) throws(CallFailure)
+    -> DeviceRecord
+  {
+    var device = try transaction.newDevice(
+      form.platform, keys: form.keys, name: form.name, evidence: evidence)
     if let replaced = form.replaced {
-      let old = try desk.device(replaced.id, signing: message, replaced.signature)
+      let old = try transaction.device(replaced.id, signing: message, replaced.signature)
       guard old.state == .active else { throw .refused(.devicePending, "replaced_device_pending") }
       device.replaces = old.id
     }
-    if evidence == nil || !desk.settings.evidenceActivates { try requireRoom(desk) }
+    if evidence == nil || !transaction.settings.evidenceActivates { try requireRoom(transaction) }
     let new = device
-    try desk.store.insert(new)
-    try desk.keepSerials(of: evidence, for: device.id)
-    try desk.record(
+    try transaction.store.insert(new)
+    try transaction.keepSerials(of: evidence, for: device.id)
+    try transaction.record(
       .deviceEnrolled, device.standing + device.belonging + [.word("platform", device.platform.rawValue)])
-    desk.remind(at: device.endOfPending)
-    desk.announceStanding(of: device)
+    transaction.remind(at: device.endOfPending)
+    transaction.announceStanding(of: device)
     return device
   }
 
   /// Whoever waits for an operator takes up room.
-  private func requireRoom(_ desk: Desk) throws(CallFailure) {
-    if let wait = desk.devices.waitToEnrol(desk.origin, now: desk.now) {
+  private func requireRoom(_ transaction: Transaction) throws(CallFailure) {
+    if let wait = transaction.devices.waitToEnrol(transaction.origin, now: transaction.now) {
       throw .refused(RegistryRefusal(.rateLimited, "enroll_rate", retryAfter: wait))
     }
-    let pending = try desk.store.count(.pending)
+    let pending = try transaction.store.count(.pending)
     guard pending < Self.pendingLimit else {
       throw .refused(RegistryRefusal(.tooManyOpen, "pending_devices", retryAfter: .seconds(3600)))
     }
-    desk.devices.noteEnrolment(desk.origin, now: desk.now)
+    transaction.devices.noteEnrolment(transaction.origin, now: transaction.now)
   }
 
   /// The same key is the same device: the first answer was lost, or the app has forgotten it. Keys do not change so.
-  private func again(_ known: DeviceRecord, _ desk: inout Desk) throws(CallFailure) -> DeviceRecord {
-    desk.know(.device(known.id))
+  private func again(_ known: DeviceRecord, _ transaction: inout Transaction) throws(CallFailure)
+    -> DeviceRecord
+  {
+    transaction.know(.device(known.id))
     guard known.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
     guard known.keys == form.keys, known.platform == form.platform else {
       throw .refused(.keyKnown, "enroll_other_keys")
     }
     guard let evidence else { return known }
     var device = known
-    try desk.raise(&device, by: evidence)
+    try transaction.raise(&device, by: evidence)
     return device
   }
 
-  private func answer(_ device: DeviceRecord, _ desk: Desk) throws(CallFailure) -> Reply {
+  private func answer(_ device: DeviceRecord, _ transaction: Transaction) throws(CallFailure) -> Reply {
     var answer = DeviceAnswer()
     answer.put("device_id", device.id.text)
-    answer.put("server_id", desk.server.text)
+    answer.put("server_id", transaction.server.text)
     answer.put("status", device.state.word)
     answer.putStanding(device)
-    answer.put("token", try desk.token(for: device).text)
-    answer.putPins(desk.settings.pins)
+    answer.put("token", try transaction.token(for: device).text)
+    answer.putPins(transaction.settings.pins)
     return answer.reply()
   }
 }

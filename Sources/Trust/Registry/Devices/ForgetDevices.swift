@@ -55,13 +55,13 @@ package struct EndForgotten: RegistryCall {
     whom = try Whom(arguments)
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    for device in try desk.devices(of: whom) {
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    for device in try transaction.devices(of: whom) {
       var device = device
       if device.state == .revoked {
-        try desk.announceKeys(of: device)
+        try transaction.announceKeys(of: device)
       } else {
-        try desk.revoke(&device)
+        try transaction.revoke(&device)
       }
     }
     return .reply(.answered(Array("{}".utf8)))
@@ -93,18 +93,20 @@ package struct ForgetDevices: RegistryCall {
     whom = try Whom(arguments)
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
     var next = self
-    guard let step = steps?.first else { return steps == nil ? try begin(&desk) : try end(&desk) }
+    guard let step = steps?.first else {
+      return steps == nil ? try begin(&transaction) : try end(&transaction)
+    }
     switch step {
-    case .clear(let whom): try desk.clear(whom)
+    case .clear(let whom): try transaction.clear(whom)
     case .erase(let whom):
       let key = whom.key
-      let count = try desk.store.eraseAudit(about: key.bytes, limit: Self.piece)
+      let count = try transaction.store.eraseAudit(about: key.bytes, limit: Self.piece)
       next.rows += count
       if count == Self.piece { return .goOn(next) }
       if case .device(let id) = whom {
-        try desk.store.delete(id)
+        try transaction.store.delete(id)
         next.devices += 1
       }
     }
@@ -112,9 +114,9 @@ package struct ForgetDevices: RegistryCall {
     return .goOn(next)
   }
 
-  private func begin(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  private func begin(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
     var all: [Whom] = []
-    for device in try desk.devices(of: whom) {
+    for device in try transaction.devices(of: whom) {
       // One has come since the first order: its key may be on no disk as revoked.
       guard device.state == .revoked else { throw .refused(.notPending, "device_not_ended") }
       all.append(.device(device.id))
@@ -125,17 +127,17 @@ package struct ForgetDevices: RegistryCall {
     return .goOn(next)
   }
 
-  private func end(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    try desk.recordErasure(of: rows)
-    try desk.record(.deviceForgotten, .count(devices))
+  private func end(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    try transaction.recordErasure(of: rows)
+    try transaction.record(.deviceForgotten, .count(devices))
     var answer = DeviceAnswer()
     answer.put("forgotten", Int64(devices))
-    desk.announce(.erased)
+    transaction.announce(.erased)
     return .erased(answer.reply())
   }
 }
 
-extension Desk {
+extension Transaction {
   fileprivate func devices(of whom: Whom) throws(CallFailure) -> [DeviceRecord] {
     let subject: Subject
     switch whom {
@@ -152,7 +154,7 @@ extension Desk {
   }
 }
 
-extension Desk {
+extension Transaction {
   fileprivate mutating func clear(_ whom: Whom) throws(CallFailure) {
     switch whom {
     case .device(let id):

@@ -55,24 +55,24 @@ package struct Heartbeat: RegistryCall {
     self.nonce = nonce
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    var device = try desk.activeDevice(bearer: token)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    var device = try transaction.activeDevice(bearer: token)
     if let proof = form.proof {
       guard let nonce else { throw .refused(.nonceInvalid, "heartbeat_nonce") }
       let message = DeviceMessage.deviceAuth(
-        server: desk.server, device: device.id, nonce: nonce.bytes, for: .heartbeat)
-      try desk.require(proof.signature, of: message, by: device.keys.device, "heartbeat_signature")
+        server: transaction.server, device: device.id, nonce: nonce.bytes, for: .heartbeat)
+      try transaction.require(proof.signature, of: message, by: device.keys.device, "heartbeat_signature")
       let changes = changes(to: device)
-      if !changes.isEmpty, !desk.devices.reports.isFull(device.id, now: desk.now) {
-        desk.devices.reports.note(device.id, now: desk.now)
-        try desk.record(.deviceReported, changes)
+      if !changes.isEmpty, !transaction.devices.reports.isFull(device.id, now: transaction.now) {
+        transaction.devices.reports.note(device.id, now: transaction.now)
+        try transaction.record(.deviceReported, changes)
       }
       take(&device)
-      device.seenAt = desk.now
-      try desk.keep(device)
+      device.seenAt = transaction.now
+      try transaction.keep(device)
     }
-    desk.noteStrangers(form.strangers, in: .heartbeat, of: device.id)
-    return .reply(answer(device, desk))
+    transaction.noteStrangers(form.strangers, in: .heartbeat, of: device.id)
+    return .reply(answer(device, transaction))
   }
 
   /// A token alone changes nothing, as it may be stolen. That it is not rooted makes nobody trust a device more: it only
@@ -100,32 +100,36 @@ package struct Heartbeat: RegistryCall {
   }
 
   /// What keeps the phone from codes until something else becomes of it.
-  private func lacks(of device: DeviceRecord, _ expected: AssuranceClass, _ desk: Desk) -> [String] {
-    let lacks = device.lacks(for: expected, at: desk.now)
-    return desk.reachesMinimum(device.level) || lacks.contains("level") ? lacks : ["level"] + lacks
+  private func lacks(of device: DeviceRecord, _ expected: AssuranceClass, _ transaction: Transaction)
+    -> [String]
+  {
+    let lacks = device.lacks(for: expected, at: transaction.now)
+    return transaction.reachesMinimum(device.level) || lacks.contains("level") ? lacks : ["level"] + lacks
   }
 
   /// What it can mend when it asks for a code: attest anew, come near.
-  private func remediable(of device: DeviceRecord, _ expected: AssuranceClass, _ desk: Desk) -> [String] {
-    (desk.hasFreshAttestation(device, expected) ? [] : ["attestation"])
-      + (desk.isNearEnough(device, expected) ? [] : ["presence"])
+  private func remediable(of device: DeviceRecord, _ expected: AssuranceClass, _ transaction: Transaction)
+    -> [String]
+  {
+    (transaction.hasFreshAttestation(device, expected) ? [] : ["attestation"])
+      + (transaction.isNearEnough(device, expected) ? [] : ["presence"])
   }
 
-  private func answer(_ device: DeviceRecord, _ desk: Desk) -> Reply {
-    let expected = desk.settings.assurance.assurance(of: device.subject?.name)
+  private func answer(_ device: DeviceRecord, _ transaction: Transaction) -> Reply {
+    let expected = transaction.settings.assurance.assurance(of: device.subject?.name)
     var policy = DeviceAnswer()
     policy.put("reattest_after_s", Int64(expected.reattestAfter))
     policy.put(
-      "require_presence", expected.needsPresence && !device.isExcepted(from: .presence, at: desk.now))
+      "require_presence", expected.needsPresence && !device.isExcepted(from: .presence, at: transaction.now))
     policy.put("min_app_version", expected.minAppVersion?.description)
-    let lacks = lacks(of: device, expected, desk)
+    let lacks = lacks(of: device, expected, transaction)
     policy.put("otp_allowed", lacks.isEmpty)
-    let soon = lacks + remediable(of: device, expected, desk)
+    let soon = lacks + remediable(of: device, expected, transaction)
     if !soon.isEmpty { policy.put("otp_lacks", soon) }
     policy.put("next_heartbeat_s", Int64(expected.nextHeartbeat))
     var answer = DeviceAnswer()
     answer.put("policy", raw: policy.bytes())
-    answer.putPins(desk.settings.pins)
+    answer.putPins(transaction.settings.pins)
     return answer.reply()
   }
 }

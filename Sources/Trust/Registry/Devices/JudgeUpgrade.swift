@@ -14,10 +14,10 @@ package struct JudgeUpgrade: RegistryCall {
     self.signature = signature
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
     let message = DeviceMessage.deviceAuth(
-      server: desk.server, device: device, nonce: nonce.bytes, for: .upgrade)
-    let device = try desk.device(device, signing: message, signature)
+      server: transaction.server, device: device, nonce: nonce.bytes, for: .upgrade)
+    let device = try transaction.device(device, signing: message, signature)
     guard device.state == .active else { throw .refused(.devicePending, "device_pending") }
     throw .refused(.levelTooLow, "door_level")
   }

@@ -73,8 +73,8 @@ package struct TakePins: RegistryCall {
   /// The step of a refusal over a key that no paired device was told of.
   package static let foreignKey = "foreign_key"
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let foreign = try PublishedPins.take(settings, into: desk.store)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let foreign = try PublishedPins.take(settings, into: transaction.store)
     if foreign != nil { throw .refused(.badRequest, Self.foreignKey) }
     return .reply(.answered(Array("{}".utf8)))
   }

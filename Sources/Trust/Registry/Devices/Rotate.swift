@@ -41,50 +41,51 @@ package struct Rotate: RegistryCall {
     self.evidence = evidence
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let message = form.message(desk)
-    var device = try desk.device(form.device, signing: message, form.signature)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let message = form.message(transaction)
+    var device = try transaction.device(form.device, signing: message, form.signature)
     guard device.state == .active else { throw .refused(.devicePending, "device_pending") }
-    try desk.require(form.newSignature, of: message, by: form.keys.device, "rotate_new_signature")
+    try transaction.require(form.newSignature, of: message, by: form.keys.device, "rotate_new_signature")
     if let approval = form.keys.approval {
-      try desk.require(form.newApprovalSignature, of: message, by: approval, "rotate_new_approval_signature")
+      try transaction.require(
+        form.newApprovalSignature, of: message, by: approval, "rotate_new_approval_signature")
     }
-    try desk.requireNewKeys(form.keys)
+    try transaction.requireNewKeys(form.keys)
     // What vouched for the old keys says nothing about these.
-    let (level, attestedKey) = try desk.standing(of: evidence, for: device.id, on: device.platform)
-    try desk.requireMinimum(level)
+    let (level, attestedKey) = try transaction.standing(of: evidence, for: device.id, on: device.platform)
+    try transaction.requireMinimum(level)
     device.keys = form.keys
     device.level = level
     device.verification = form.keys.verification(by: evidence)
     device.attestedAt = nil
     (device.playAttestedAt, device.playTrust) = (nil, nil)
     // Without evidence the app's key stays the device's, which is revoked with it, and vouches for nothing.
-    if let attestedKey { try desk.setAttestedKey(attestedKey, of: &device) }
-    device.note(evidence, at: desk.now)
-    device.seenAt = desk.now
+    if let attestedKey { try transaction.setAttestedKey(attestedKey, of: &device) }
+    device.note(evidence, at: transaction.now)
+    device.seenAt = transaction.now
     device.endTokens()
-    try desk.keep(device)
+    try transaction.keep(device)
     // The old key may have been somebody else's too, and have given the device's place to a phone of his.
-    try desk.store.keepPlace(of: form.device)
+    try transaction.store.keepPlace(of: form.device)
     // Its codes are good for the key that asked for them.
-    try desk.store.dropCodes(of: form.device)
-    try desk.dropSerials(of: device.id)
-    try desk.keepSerials(of: evidence, for: device.id)
-    desk.announce(.deviceActive(device.active))
-    try desk.record(.deviceRotated, device.standing)
-    try desk.askAgain(device)
+    try transaction.store.dropCodes(of: form.device)
+    try transaction.dropSerials(of: device.id)
+    try transaction.keepSerials(of: evidence, for: device.id)
+    transaction.announce(.deviceActive(device.active))
+    try transaction.record(.deviceRotated, device.standing)
+    try transaction.askAgain(device)
     var answer = DeviceAnswer()
     answer.put("device_id", device.id.text)
     answer.putStanding(device)
-    answer.put("token", try desk.token(for: device).text)
-    answer.putPins(desk.settings.pins)
+    answer.put("token", try transaction.token(for: device).text)
+    answer.putPins(transaction.settings.pins)
     return .reply(answer.reply())
   }
 }
 
 extension RotateForm {
   /// What all three keys sign.
-  func message(_ desk: Desk) -> DeviceMessage {
-    .rotate(server: desk.server, device: device, newKeys: keys, nonce: nonce)
+  func message(_ transaction: Transaction) -> DeviceMessage {
+    .rotate(server: transaction.server, device: device, newKeys: keys, nonce: nonce)
   }
 }

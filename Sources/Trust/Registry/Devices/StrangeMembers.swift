@@ -45,7 +45,7 @@ package struct StrangeMembers: Equatable, Sendable {
   }
 }
 
-extension Desk {
+extension Transaction {
   /// For the log, once of each device.
   mutating func noteStrangers(_ names: [String], in place: StrangeMembers.Place, of device: DeviceID) {
     guard let found = StrangeMembers(names, in: place), devices.strangers.add(device, place) else { return }

@@ -23,21 +23,21 @@ package struct AskToAttest: RegistryCall {
     whose = .device(rotation.device)
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    if let device = try device(desk) { try desk.requireFewFailures(of: device) }
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    if let device = try device(transaction) { try transaction.requireFewFailures(of: device) }
     return .reply(.permitted)
   }
 
-  private func device(_ desk: Desk) throws(CallFailure) -> DeviceID? {
+  private func device(_ transaction: Transaction) throws(CallFailure) -> DeviceID? {
     switch whose {
     case .device(let device): return device
     case .key(let key):
-      return try desk.store.device(withKey: key)?.id
+      return try transaction.store.device(withKey: key)?.id
     }
   }
 }
 
-extension Desk {
+extension Transaction {
   func requireFewFailures(of device: DeviceID) throws(CallFailure) {
     guard let wait = devices.waitToAttest(device, from: origin, now: now) else { return }
     throw .refused(RegistryRefusal(.rateLimited, "attest_failures", retryAfter: wait))

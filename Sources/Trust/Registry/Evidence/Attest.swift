@@ -33,13 +33,13 @@ package struct FindAttestedKeys: RegistryCall {
     self.platform = platform
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let found = try desk.device(device)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let found = try transaction.device(device)
     guard found.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
     guard found.platform == platform else { throw .refused(.badRequest, "evidence_platform") }
-    try desk.requireClient(of: found.subject)
-    try desk.requireFewFailures(of: device)
-    return .reply(.keys(AttestedKeys(server: desk.server, found.keys)))
+    try transaction.requireClient(of: found.subject)
+    try transaction.requireFewFailures(of: device)
+    return .reply(.keys(AttestedKeys(server: transaction.server, found.keys)))
   }
 }
 
@@ -74,16 +74,16 @@ package struct Attest: RegistryCall {
     self.evidence = evidence
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    var device = try desk.device(device)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    var device = try transaction.device(device)
     guard device.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
     guard keys.isEqual(to: device.keys) else { throw .refused(.attestationRejected, "attest_keys_changed") }
-    try desk.raise(&device, by: evidence)
-    if device.state == .pending, desk.settings.evidenceActivates { try desk.activate(&device) }
+    try transaction.raise(&device, by: evidence)
+    if device.state == .pending, transaction.settings.evidenceActivates { try transaction.activate(&device) }
     var answer = DeviceAnswer()
     answer.put("verdict", "pass")
     answer.putStanding(device)
-    answer.put("device_token", try desk.token(for: device).text)
+    answer.put("device_token", try transaction.token(for: device).text)
     return .reply(answer.reply())
   }
 }
@@ -133,45 +133,52 @@ package struct NoteFailedAttestation: RegistryCall {
     return call
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let (found, hasSigned) = try named(&desk)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let (found, hasSigned) = try named(&transaction)
     var device = found
     // What the gate lacks keeps no phone waiting once it is there.
-    if blame != .gate { desk.devices.noteFailure(device.id, from: desk.origin, now: desk.now) }
+    if blame != .gate {
+      transaction.devices.noteFailure(device.id, from: transaction.origin, now: transaction.now)
+    }
     if blame == .device || blame == .sender && hasSigned {
-      device.attestationFailedAt = desk.now
-      try desk.keep(device)
+      device.attestationFailedAt = transaction.now
+      try transaction.keep(device)
     }
     // It has no rows of its own: it is counted as what strangers are refused.
     if device.state == .pending {
       return .reply(.refused(RegistryRefusal(.attestationRejected, step ?? "evidence")))
     }
-    if let counted = desk.devices.refusals.judge(.attestationRejected, to: .device(device.id), at: desk.now) {
-      desk.devices.refusals.note(counted, at: desk.now)
+    if let counted = transaction.devices.refusals.judge(
+      .attestationRejected, to: .device(device.id), at: transaction.now)
+    {
+      transaction.devices.refusals.note(counted, at: transaction.now)
     } else {
-      try desk.record(.attestationFailed, [.device(device.id)] + (step.map { [.step($0)] } ?? []))
+      try transaction.record(.attestationFailed, [.device(device.id)] + (step.map { [.step($0)] } ?? []))
     }
     return .reply(.answered(Array("{}".utf8)))
   }
 
   /// In whose name it came, and whether that one's key has signed. With new keys, only then.
-  private func named(_ desk: inout Desk) throws(CallFailure) -> (DeviceRecord, hasSigned: Bool) {
+  private func named(_ transaction: inout Transaction) throws(CallFailure) -> (DeviceRecord, hasSigned: Bool)
+  {
     switch request {
     case .attestation(let form):
       let message = DeviceMessage.deviceAuth(
-        server: desk.server, device: form.device, nonce: form.nonce, for: .token(.gate))
-      let device = try desk.device(form.device)
-      let hasSigned = form.signature?.isValid(for: message, by: device.keys.device, verifier: desk.verifier)
+        server: transaction.server, device: form.device, nonce: form.nonce, for: .token(.gate))
+      let device = try transaction.device(form.device)
+      let hasSigned = form.signature?.isValid(
+        for: message, by: device.keys.device, verifier: transaction.verifier)
       return (device, hasSigned == true)
     case .enrollment(let form):
-      try desk.require(form.signature, of: form.message(desk), by: form.keys.device, "enroll_signature")
-      let known = try desk.store.device(withKey: form.keys.device)
+      try transaction.require(
+        form.signature, of: form.message(transaction), by: form.keys.device, "enroll_signature")
+      let known = try transaction.store.device(withKey: form.keys.device)
       guard let known, known.state != .revoked else {
         throw .refused(.attestationRejected, step ?? "evidence")
       }
       return (known, true)
     case .rotation(let form):
-      return (try desk.device(form.device, signing: form.message(desk), form.signature), true)
+      return (try transaction.device(form.device, signing: form.message(transaction), form.signature), true)
     }
   }
 }
@@ -196,13 +203,13 @@ package struct EndAttestedKeys: RegistryCall {
     self.keys = keys
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    for key in keys { try desk.end(key) }
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    for key in keys { try transaction.end(key) }
     return .reply(.answered(Array("{}".utf8)))
   }
 }
 
-extension Desk {
+extension Transaction {
   fileprivate mutating func end(_ key: KeyIdentifier) throws(CallFailure) {
     devices.endedKeys.note(key, now: now)
     let found = try store.device(attestedBy: key)
@@ -219,7 +226,7 @@ extension Desk {
   }
 }
 
-extension Desk {
+extension Transaction {
   /// To what evidence says of the keys that a device has; never down.
   mutating func raise(_ device: inout DeviceRecord, by evidence: VerifiedEvidence) throws(CallFailure) {
     let (level, attestedKey) = try standing(of: evidence, for: device.id, on: device.platform)

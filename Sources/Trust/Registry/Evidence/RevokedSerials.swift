@@ -50,23 +50,27 @@ package struct JudgeSerials: RegistryCall {
     self.revoked = revoked
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
     var next = self
     if !isBegun {
       // From now on nobody is admitted with one of them, whatever becomes of this group.
-      desk.devices.revokedSerials = revoked
+      transaction.devices.revokedSerials = revoked
       next.isBegun = true
     }
     if found.isEmpty, isToLookUp {
-      let isJudged = try next.look(desk.store, most: Self.serialsAtOnce)
+      let isJudged = try next.look(transaction.store, most: Self.serialsAtOnce)
       if isJudged { return Self.done }
-      for device in next.found { desk.announce(.deviceGone(device)) }
+      for device in next.found { transaction.announce(.deviceGone(device)) }
     }
-    for device in next.found.prefix(Self.devicesAtOnce) { try desk.endHardware(of: device, by: revoked) }
+    for device in next.found.prefix(Self.devicesAtOnce) {
+      try transaction.endHardware(of: device, by: revoked)
+    }
     next.found = next.found.dropFirst(Self.devicesAtOnce)
     guard next.found.isEmpty, !next.isToLookUp else { return .goOn(next) }
     // Another list may have come in the meantime, which judges all of them itself.
-    if desk.devices.revokedSerials?.digest == revoked.digest { try desk.note(judged: revoked.digest) }
+    if transaction.devices.revokedSerials?.digest == revoked.digest {
+      try transaction.note(judged: revoked.digest)
+    }
     return Self.done
   }
 
@@ -98,7 +102,7 @@ package struct JudgeSerials: RegistryCall {
   private static let done = Outcome.reply(.answered(Array("{}".utf8)))
 }
 
-extension Desk {
+extension Transaction {
   func requireUnrevoked(_ chains: AndroidKeyEvidence) throws(CallFailure) {
     // They were judged when they were verified, perhaps by an older list.
     guard let revoked = devices.revokedSerials else { return }

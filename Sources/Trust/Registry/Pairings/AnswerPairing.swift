@@ -43,23 +43,23 @@ package struct AnswerPairing: RegistryCall {
     return call
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
     let (pairing, hash): (PairingRecord, Bytes32)
-    switch try judge(&desk) {
+    switch try judge(&transaction) {
     case .said(let outcome): return outcome
     case .new(let found, let messageHash): (pairing, hash) = (found, messageHash)
     }
-    let device = try device(for: pairing, &desk)
+    let device = try device(for: pairing, &transaction)
     let answer = PairingRecord.Answer(
-      device: device.id, messageHash: hash, commit: commit, s: .random(desk.entropy))
+      device: device.id, messageHash: hash, commit: commit, s: .random(transaction.entropy))
     var answered = pairing
     answered.state = .answered
     answered.answer = answer
     let update = answered
-    try desk.store.update(update)
-    try desk.record(.pairingAnswered, [.pairing(id)] + device.standing)
-    desk.announce(.wake(.pairing(id)))
-    return .reply(json(answered, answer, desk))
+    try transaction.store.update(update)
+    try transaction.record(.pairingAnswered, [.pairing(id)] + device.standing)
+    transaction.announce(.wake(.pairing(id)))
+    return .reply(json(answered, answer, transaction))
   }
 
   // MARK: Checks
@@ -71,24 +71,30 @@ package struct AnswerPairing: RegistryCall {
   }
 
   /// All of it but the evidence.
-  fileprivate func judge(_ desk: inout Desk) throws(CallFailure) -> Judgement {
+  fileprivate func judge(_ transaction: inout Transaction) throws(CallFailure) -> Judgement {
     // What comes back with its evidence was counted when it was judged the first time.
-    if evidence == nil, let wait = desk.devices.pairings.waitToAnswer(desk.origin, now: desk.now) {
+    if evidence == nil,
+      let wait = transaction.devices.pairings.waitToAnswer(transaction.origin, now: transaction.now)
+    {
       return .said(.reply(.refused(RegistryRefusal(.rateLimited, "pairing_rate", retryAfter: wait))))
     }
-    guard let pairing = try desk.pairing(id) else { throw .refused(.pairingRejected, "pairing_unknown") }
+    guard let pairing = try transaction.pairing(id) else {
+      throw .refused(.pairingRejected, "pairing_unknown")
+    }
     // One that has just ended stays ended: what ends it is not to be undone with the refusal.
     guard pairing.state.isOpen, let secret = pairing.secret else { return .said(refused("pairing_ended")) }
     // The secret is tried before anything else is told.
     let message = DeviceMessage.pair(
       pairing: id, serverKeyHash: pairing.serverKeyHash, keys: keys, commit: commit, name: name)
-    guard secret.isValid(mac, for: message) else { return .said(try count(wrongMACOf: pairing, &desk)) }
+    guard secret.isValid(mac, for: message) else {
+      return .said(try count(wrongMACOf: pairing, &transaction))
+    }
     if let answer = pairing.answer {
       guard answer.messageHash == message.hash else { return .said(refused("pairing_used")) }
-      return .said(.reply(json(pairing, answer, desk)))
+      return .said(.reply(json(pairing, answer, transaction)))
     }
-    try desk.requireClient(of: pairing.subject)
-    try checkSignatures(message, desk)
+    try transaction.requireClient(of: pairing.subject)
+    try checkSignatures(message, transaction)
     return .new(pairing, messageHash: message.hash)
   }
 
@@ -96,49 +102,53 @@ package struct AnswerPairing: RegistryCall {
     .reply(.refused(RegistryRefusal(.pairingRejected, step)))
   }
 
-  private func count(wrongMACOf pairing: PairingRecord, _ desk: inout Desk) throws(CallFailure) -> Outcome {
+  private func count(wrongMACOf pairing: PairingRecord, _ transaction: inout Transaction) throws(CallFailure)
+    -> Outcome
+  {
     var tried = pairing
     tried.wrongMACs += 1
     if tried.wrongMACs >= PairingRecord.macsToBurn {
-      try desk.end(tried, .pairingBurnt)
+      try transaction.end(tried, .pairingBurnt)
     } else {
       let update = tried
-      try desk.store.update(update)
+      try transaction.store.update(update)
     }
     return refused("pairing_mac")
   }
 
-  private func checkSignatures(_ message: DeviceMessage, _ desk: Desk) throws(CallFailure) {
-    try desk.require(signature, of: message, by: keys.device, "pairing_signature")
+  private func checkSignatures(_ message: DeviceMessage, _ transaction: Transaction) throws(CallFailure) {
+    try transaction.require(signature, of: message, by: keys.device, "pairing_signature")
     guard let key = keys.approval else { return }
-    try desk.require(approvalSignature, of: message, by: key, "pairing_approval_signature")
+    try transaction.require(approvalSignature, of: message, by: key, "pairing_approval_signature")
   }
 
   /// Waits for its confirmation, and ends with the pairing. One that has enrolled by itself before, with these keys, and was
   /// not confirmed, is the same device.
   private func device(
-    for pairing: PairingRecord, _ desk: inout Desk
+    for pairing: PairingRecord, _ transaction: inout Transaction
   ) throws(CallFailure) -> DeviceRecord {
-    let known = try desk.store.device(withKey: keys.device)
+    let known = try transaction.store.device(withKey: keys.device)
     if let known {
       guard known.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
-      if known.state == .pending, known.keys == keys { try desk.delete(pending: known) }
+      if known.state == .pending, known.keys == keys { try transaction.delete(pending: known) }
     }
     // By its own name until it is confirmed: whoever looks at the pairing sees which phone it is.
-    let device = try desk.newDevice(platform, keys: keys, name: name, evidence: evidence)
-    try desk.store.insert(device)
-    try desk.keepSerials(of: evidence, for: device.id)
-    desk.announceStanding(of: device)
+    let device = try transaction.newDevice(platform, keys: keys, name: name, evidence: evidence)
+    try transaction.store.insert(device)
+    try transaction.keepSerials(of: evidence, for: device.id)
+    transaction.announceStanding(of: device)
     return device
   }
 
-  private func json(_ pairing: PairingRecord, _ answer: PairingRecord.Answer, _ desk: Desk) -> Reply {
+  private func json(_ pairing: PairingRecord, _ answer: PairingRecord.Answer, _ transaction: Transaction)
+    -> Reply
+  {
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("device_id")
     writer.value(answer.device.text)
     writer.name("server_id")
-    writer.value(desk.server.text)
+    writer.value(transaction.server.text)
     writer.name("s")
     writer.value(answer.s.hex)
     writer.name("expires_at")
@@ -160,8 +170,8 @@ package struct AskToAnswer: RegistryCall {
     self.call = call
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    switch try call.judge(&desk) {
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    switch try call.judge(&transaction) {
     case .said(let outcome): outcome
     case .new: .reply(.permitted)
     }

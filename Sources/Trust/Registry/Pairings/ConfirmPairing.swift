@@ -13,19 +13,19 @@ package struct PairingStatus: RegistryCall {
     self.owner = owner
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let pairing = try desk.pairing(id, of: owner)
-    let reply = try desk.status(of: pairing)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let pairing = try transaction.pairing(id, of: owner)
+    let reply = try transaction.status(of: pairing)
     switch pairing.state {
     case .open, .answered:
-      guard desk.wait != nil, let party = party(pairing, desk) else { return .reply(reply) }
+      guard transaction.wait != nil, let party = party(pairing, transaction) else { return .reply(reply) }
       return .wait(.pairing(id), by: party, otherwise: reply)
     case .revealed, .active, .refused: return .reply(reply)
     }
   }
 
-  private func party(_ pairing: PairingRecord, _ desk: Desk) -> Party? {
-    switch (owner, desk.origin) {
+  private func party(_ pairing: PairingRecord, _ transaction: Transaction) -> Party? {
+    switch (owner, transaction.origin) {
     case (.service, _): pairing.service.map { .service($0) }
     case (.host, .process(_, let process)): .process(process)
     case (.host, .address), (.host, .console), (.host, .gate): nil
@@ -49,8 +49,8 @@ package struct ConfirmPairing: RegistryCall {
     self.init(id, of: .service(token), digits: try form.text("sas") { PairingDigits(typed: $0) })
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let pairing = try desk.pairing(id, of: owner)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let pairing = try transaction.pairing(id, of: owner)
     switch pairing.state {
     case .open, .answered: throw .refused(.notPending, "pairing_not_revealed")
     case .refused: return .reply(.refused(RegistryRefusal(.pairingRejected, "pairing_ended")))
@@ -59,50 +59,54 @@ package struct ConfirmPairing: RegistryCall {
       guard pairing.digits?.isEqual(to: digits) == true else {
         throw .refused(.notPending, "pairing_active")
       }
-      return .reply(try desk.status(of: pairing))
+      return .reply(try transaction.status(of: pairing))
     case .revealed: break
     }
-    guard pairing.digits?.isEqual(to: digits) == true else { return try count(pairing, &desk) }
-    return .reply(try activate(pairing, &desk))
+    guard pairing.digits?.isEqual(to: digits) == true else { return try count(pairing, &transaction) }
+    return .reply(try activate(pairing, &transaction))
   }
 
-  private func count(_ pairing: PairingRecord, _ desk: inout Desk) throws(CallFailure) -> Outcome {
+  private func count(_ pairing: PairingRecord, _ transaction: inout Transaction) throws(CallFailure)
+    -> Outcome
+  {
     var tried = pairing
     tried.wrongDigits += 1
     if tried.wrongDigits >= PairingRecord.digitsToBurn {
-      try desk.end(tried, .pairingBurnt)
+      try transaction.end(tried, .pairingBurnt)
       return .reply(.refused(RegistryRefusal(.pairingRejected, "pairing_digits")))
     }
     let update = tried
-    try desk.store.update(update)
+    try transaction.store.update(update)
     return .reply(.refused(RegistryRefusal(.codeRejected, "pairing_digits")))
   }
 
-  private func activate(_ pairing: PairingRecord, _ desk: inout Desk) throws(CallFailure) -> Reply {
+  private func activate(_ pairing: PairingRecord, _ transaction: inout Transaction) throws(CallFailure)
+    -> Reply
+  {
     guard let id = pairing.answer?.device,
-      var device = try desk.store.device(id)
+      var device = try transaction.store.device(id)
     else { throw .refused(.pairingRejected, "pairing_device_gone") }
     // From now on it is called as the operator wants; until then it had the name that its screen has.
     if let name = pairing.name { device.name = name }
     switch device.state {
-    case .pending: try desk.activate(&device, subject: pairing.subject)
+    case .pending: try transaction.activate(&device, subject: pairing.subject)
     case .active:
       // An operator has confirmed it by its name meanwhile; whom he has named then, he has named.
-      if device.subject == nil, let subject = pairing.subject { try desk.assign(&device, to: subject) }
-      try desk.keep(device)
+      if device.subject == nil, let subject = pairing.subject { try transaction.assign(&device, to: subject) }
+      try transaction.keep(device)
     case .revoked:
-      try desk.end(pairing, .pairingCancelled)
+      try transaction.end(pairing, .pairingCancelled)
       return .refused(RegistryRefusal(.pairingRejected, "pairing_device_revoked"))
     }
     var active = pairing
     active.state = .active
     active.secret = nil
-    active.endedAt = desk.now
+    active.endedAt = transaction.now
     let update = active
-    try desk.store.update(update)
-    try desk.record(.pairingConfirmed, .pairing(pairing.id), .device(id))
-    desk.announce(.wake(.pairing(pairing.id)))
-    return try desk.status(of: active)
+    try transaction.store.update(update)
+    try transaction.record(.pairingConfirmed, .pairing(pairing.id), .device(id))
+    transaction.announce(.wake(.pairing(pairing.id)))
+    return try transaction.status(of: active)
   }
 }
 
@@ -117,9 +121,9 @@ package struct BurnPairing: RegistryCall {
   package var urgency: Urgency { .revocation }
   package var revokes: String { "pairing \(id.text)" }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let pairing = try desk.pairing(id, of: .host)
-    guard pairing.state.isOpen else { return .reply(try desk.status(of: pairing)) }
-    return .reply(try desk.status(of: try desk.end(pairing, .pairingCancelled)))
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let pairing = try transaction.pairing(id, of: .host)
+    guard pairing.state.isOpen else { return .reply(try transaction.status(of: pairing)) }
+    return .reply(try transaction.status(of: try transaction.end(pairing, .pairingCancelled)))
   }
 }

@@ -10,14 +10,16 @@ package struct LookAtPairing: AnsweringCall {
     self.id = id
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let pairing = try desk.pairing(id, of: .host)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let pairing = try transaction.pairing(id, of: .host)
     var device: DeviceRecord?
     if let id = pairing.answer?.device, pairing.state != .refused {
-      device = try desk.store.device(id)
+      device = try transaction.store.device(id)
     }
     return .reply(
-      .value(PairingLook(pairing: pairing, device: device, uri: Self.uri(pairing, desk.settings.publicURL))))
+      .value(
+        PairingLook(pairing: pairing, device: device, uri: Self.uri(pairing, transaction.settings.publicURL)))
+    )
   }
 
   /// The same code as when it was opened; nil once it is of no use to a phone.

@@ -23,34 +23,37 @@ package struct OpenPairing: RegistryCall {
     self.name = name
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
     var service: ServiceID?
     if case .service(let token) = owner {
-      let record = try desk.service(bearer: token, scope: .pairings)
+      let record = try transaction.service(bearer: token, scope: .pairings)
       guard let subject, record.mayName(subject) else { throw .refused(.scopeMissing, "pairing_subject") }
       service = record.id
     }
     let opener = service
-    let open = try desk.store.openPairings(of: opener)
+    let open = try transaction.store.openPairings(of: opener)
     guard open < PairingRecord.openLimit else { throw .refused(.tooManyOpen, "pairings_open") }
-    guard let pin = desk.settings.pins.first, let address = PublicAddress(desk.settings.publicURL) else {
+    guard let pin = transaction.settings.pins.first,
+      let address = PublicAddress(transaction.settings.publicURL)
+    else {
       throw .refused(.internalError, "pairing_address")
     }
     // An operator pairs as many phones as he likes.
-    if let service { try desk.leave(0, by: service) }
-    let secret = PairingSecret(random: desk.entropy)
+    if let service { try transaction.leave(0, by: service) }
+    let secret = PairingSecret(random: transaction.entropy)
     let pairing = PairingRecord(
-      id: PairingID(random: desk.entropy), service: service, subject: subject, name: name, secret: secret,
-      serverKeyHash: pin.hash, createdAt: desk.now,
-      expiresAt: UnixTime(milliseconds: desk.now.milliseconds + PairingRecord.life.wholeMilliseconds))
+      id: PairingID(random: transaction.entropy), service: service, subject: subject, name: name,
+      secret: secret,
+      serverKeyHash: pin.hash, createdAt: transaction.now,
+      expiresAt: UnixTime(milliseconds: transaction.now.milliseconds + PairingRecord.life.wholeMilliseconds))
     guard
       let uri = PairingURI(
         pairingID: pairing.id, secret: secret, serverKeyHash: pin.hash, host: address.host, port: address.port
       )
     else { throw .refused(.internalError, "pairing_address") }
-    try desk.store.insert(pairing)
-    try desk.record(.pairingOpened, [.pairing(pairing.id)] + (subject.map { [.subject($0)] } ?? []))
-    desk.remind(at: pairing.expiresAt)
+    try transaction.store.insert(pairing)
+    try transaction.record(.pairingOpened, [.pairing(pairing.id)] + (subject.map { [.subject($0)] } ?? []))
+    transaction.remind(at: pairing.expiresAt)
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("pairing_id")

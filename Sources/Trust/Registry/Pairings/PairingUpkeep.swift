@@ -5,23 +5,23 @@ struct PairingUpkeep: Upkeep {
   /// So many at once, so that others have their turn.
   private static let batch = 64
 
-  func tend(_ desk: inout Desk) throws(CallFailure) -> UnixTime? {
-    let now = desk.now
-    let ended = try endOpen(endingBy: now, &desk)
-    let over = UnixTime(milliseconds: now.milliseconds - desk.settings.retention.wholeMilliseconds)
-    let deleted = try desk.store.deletePairings(endedBefore: over, limit: Self.batch)
-    if deleted > 0 { desk.announce(.erased) }
+  func tend(_ transaction: inout Transaction) throws(CallFailure) -> UnixTime? {
+    let now = transaction.now
+    let ended = try endOpen(endingBy: now, &transaction)
+    let over = UnixTime(milliseconds: now.milliseconds - transaction.settings.retention.wholeMilliseconds)
+    let deleted = try transaction.store.deletePairings(endedBefore: over, limit: Self.batch)
+    if deleted > 0 { transaction.announce(.erased) }
     if ended == Self.batch || deleted == Self.batch { return now }
-    return try desk.store.nextPairingEnd()
+    return try transaction.store.nextPairingEnd()
   }
 
-  func endAll(_ desk: inout Desk) throws(CallFailure) {
-    while try endOpen(endingBy: UnixTime(milliseconds: .max), &desk) == Self.batch {}
+  func endAll(_ transaction: inout Transaction) throws(CallFailure) {
+    while try endOpen(endingBy: UnixTime(milliseconds: .max), &transaction) == Self.batch {}
   }
 
-  private func endOpen(endingBy time: UnixTime, _ desk: inout Desk) throws(CallFailure) -> Int {
-    let open = try desk.store.openPairings(of: nil, endingBy: time, limit: Self.batch)
-    for pairing in open { try desk.end(pairing, .pairingExpired) }
+  private func endOpen(endingBy time: UnixTime, _ transaction: inout Transaction) throws(CallFailure) -> Int {
+    let open = try transaction.store.openPairings(of: nil, endingBy: time, limit: Self.batch)
+    for pairing in open { try transaction.end(pairing, .pairingExpired) }
     return open.count
   }
 }

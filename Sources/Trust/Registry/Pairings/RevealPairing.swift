@@ -13,8 +13,10 @@ package struct RevealPairing: RegistryCall {
     self.r = r
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    guard let pairing = try desk.pairing(id) else { throw .refused(.pairingRejected, "pairing_unknown") }
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    guard let pairing = try transaction.pairing(id) else {
+      throw .refused(.pairingRejected, "pairing_unknown")
+    }
     guard let answer = pairing.answer, SHA256.hash(r) == answer.commit else {
       return .reply(.refused(RegistryRefusal(.pairingRejected, "pairing_reveal")))
     }
@@ -23,23 +25,23 @@ package struct RevealPairing: RegistryCall {
       revealed.state = .revealed
       revealed.r = r
       let update = revealed
-      try desk.store.update(update)
-      desk.announce(.wake(.pairing(id)))
+      try transaction.store.update(update)
+      transaction.announce(.wake(.pairing(id)))
     }
     switch pairing.state {
     case .open, .answered, .revealed:
-      let reply = json("pending", desk)
-      return desk.wait == nil
+      let reply = json("pending", transaction)
+      return transaction.wait == nil
         ? .reply(reply) : .wait(.pairing(id), by: .pairing(id), otherwise: reply)
-    case .active: return .reply(json("active", desk))
-    case .refused: return .reply(json("refused", desk))
+    case .active: return .reply(json("active", transaction))
+    case .refused: return .reply(json("refused", transaction))
     }
   }
 
-  private func json(_ status: String, _ desk: Desk) -> Reply {
+  private func json(_ status: String, _ transaction: Transaction) -> Reply {
     var answer = DeviceAnswer()
     answer.put("status", status)
-    answer.putPins(desk.settings.pins)
+    answer.putPins(transaction.settings.pins)
     return answer.reply()
   }
 }

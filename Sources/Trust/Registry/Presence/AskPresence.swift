@@ -27,9 +27,9 @@ package struct AskPresence: RegistryCall {
     self.expires = expires
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let desktop = try desk.service(bearer: bearer, scope: .presence)
-    _ = try desk.device(device, near: desktop)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let desktop = try transaction.service(bearer: bearer, scope: .presence)
+    _ = try transaction.device(device, near: desktop)
     var answer = DeviceAnswer()
     answer.put("nonce", nonce.hex)
     answer.put("desktop_id", desktop.desktop.text)

@@ -42,31 +42,31 @@ package struct ProvePresence: RegistryCall {
     self.nonce = nonce
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let desktop = try desk.service(bearer: bearer, scope: .presence)
-    let device = try desk.device(form.device, near: desktop)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let desktop = try transaction.service(bearer: bearer, scope: .presence)
+    let device = try transaction.device(form.device, near: desktop)
     let message = DeviceMessage.presence(
-      server: desk.server, device: device.id, desktop: desktop.desktop, nonce: nonce.bytes,
+      server: transaction.server, device: device.id, desktop: desktop.desktop, nonce: nonce.bytes,
       signedAt: form.signedAt)
-    guard form.signature.isValid(for: message, by: device.keys.device, verifier: desk.verifier) else {
+    guard form.signature.isValid(for: message, by: device.keys.device, verifier: transaction.verifier) else {
       throw .refused(.presenceRejected, "presence_signature")
     }
-    desk.know(.device(device.id))
+    transaction.know(.device(device.id))
     // Said only to a phone that has signed, so that its person can set its clock.
-    try desk.requireTimely(form.signedAt, "presence_signed_at")
-    guard desk.settings.presenceStrengths.admit(form.strength, at: desktop.site) else {
+    try transaction.requireTimely(form.signedAt, "presence_signed_at")
+    guard transaction.settings.presenceStrengths.admit(form.strength, at: desktop.site) else {
       throw .refused(.presenceRejected, "presence_rssi")
     }
-    try desk.record(.presenceProved, .device(device.id))
-    desk.announce(
+    try transaction.record(.presenceProved, .device(device.id))
+    transaction.announce(
       .near(
         PresencePass(
           device: device.id, key: device.keys.device.hash, subject: device.subject, desktop: desktop.id,
-          at: desk.now)))
+          at: transaction.now)))
     var answer = DeviceAnswer()
     answer.put("result", "pass")
     answer.put("device_id", device.id.text)
-    answer.put("expires_at", desk.now.adding(desk.settings.presenceMaximumAge))
+    answer.put("expires_at", transaction.now.adding(transaction.settings.presenceMaximumAge))
     return .reply(answer.reply())
   }
 }

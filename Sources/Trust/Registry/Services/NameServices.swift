@@ -15,12 +15,12 @@ package struct NameServices: AnsweringCall {
     self.approvals = Array(approvals.prefix(Self.most))
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let services = try desk.serviceNames()
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let services = try transaction.serviceNames()
     var answer = NamedServices()
     for service in services.services { answer.names[service.id.text] = service.name.text }
     for approval in approvals {
-      guard let service = try desk.store.approval(approval)?.service else { continue }
+      guard let service = try transaction.store.approval(approval)?.service else { continue }
       answer.askers[approval.text] = services.name(of: service)
     }
     return .reply(.value(answer))

@@ -36,23 +36,24 @@ package struct AddService: RegistryCall {
     return text
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    try requireName(desk)
-    let token = ServiceToken.make(desk)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    try requireName(transaction)
+    let token = ServiceToken.make(transaction)
     let service = ServiceRecord(
-      id: ServiceID(random: desk.entropy), name: name, tokenHash: ServiceToken.hash(token), scopes: scopes,
-      site: site, subjects: subjects, createdAt: desk.now)
-    try desk.store.insert(service)
-    try desk.record(.serviceAdded, .service(service.id), .word("name", name.text))
-    try desk.announceServices()
+      id: ServiceID(random: transaction.entropy), name: name, tokenHash: ServiceToken.hash(token),
+      scopes: scopes,
+      site: site, subjects: subjects, createdAt: transaction.now)
+    try transaction.store.insert(service)
+    try transaction.record(.serviceAdded, .service(service.id), .word("name", name.text))
+    try transaction.announceServices()
     return .reply(.created(service.json(token: token)))
   }
 }
 
 extension AddService {
   /// One that nobody takes for another's: phones show it.
-  private func requireName(_ desk: Desk) throws(CallFailure) {
-    let services = try desk.store.services()
+  private func requireName(_ transaction: Transaction) throws(CallFailure) {
+    let services = try transaction.store.services()
     let alike = services.first { $0.revokedAt == nil && $0.name.text.looksLike(name.text) }
     guard let known = alike?.name.text else { return }
     guard known == name.text else {
@@ -75,16 +76,18 @@ extension AddService {
 package struct RotateService: RegistryCall {
   package let name: ServiceName
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    guard var service = try desk.service(named: name) else { throw .refused(.notFound, "service_name") }
-    let token = ServiceToken.make(desk)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    guard var service = try transaction.service(named: name) else {
+      throw .refused(.notFound, "service_name")
+    }
+    let token = ServiceToken.make(transaction)
     service.tokenHash = ServiceToken.hash(token)
-    service.rotatedAt = desk.now
+    service.rotatedAt = transaction.now
     let changed = service
-    try desk.store.update(changed)
-    try desk.record(.serviceRotated, .service(service.id))
-    desk.announce(.desktopEnded(service.id))
-    try desk.announceServices()
+    try transaction.store.update(changed)
+    try transaction.record(.serviceRotated, .service(service.id))
+    transaction.announce(.desktopEnded(service.id))
+    try transaction.announceServices()
     return .reply(.answered(service.json(token: token)))
   }
 }
@@ -95,17 +98,19 @@ package struct RevokeService: RegistryCall {
   package var urgency: Urgency { .revocation }
   package var revokes: String { "service \(name.text)" }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    guard var service = try desk.service(named: name) else { throw .refused(.notFound, "service_name") }
-    service.revokedAt = desk.now
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    guard var service = try transaction.service(named: name) else {
+      throw .refused(.notFound, "service_name")
+    }
+    service.revokedAt = transaction.now
     let changed = service
-    try desk.store.update(changed)
-    try desk.record(.serviceRevoked, .service(service.id))
-    try desk.endApprovals(of: service)
-    try desk.endPairings(of: service.id)
-    try desk.endCodes(of: service.id)
-    desk.announce(.desktopEnded(service.id))
-    try desk.announceServices()
+    try transaction.store.update(changed)
+    try transaction.record(.serviceRevoked, .service(service.id))
+    try transaction.endApprovals(of: service)
+    try transaction.endPairings(of: service.id)
+    try transaction.endCodes(of: service.id)
+    transaction.announce(.desktopEnded(service.id))
+    try transaction.announceServices()
     return .reply(.answered(service.json()))
   }
 }
@@ -113,8 +118,10 @@ package struct RevokeService: RegistryCall {
 package struct ListServices: RegistryCall {
   init(_: OrderArguments) {}
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let (services, bars) = (try desk.store.services(), try desk.store.bars().filter { $0.requester == nil })
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let (services, bars) = (
+      try transaction.store.services(), try transaction.store.bars().filter { $0.requester == nil }
+    )
     var writer = JSONWriter()
     writer.beginArray()
     for service in services {
@@ -125,7 +132,7 @@ package struct ListServices: RegistryCall {
   }
 }
 
-extension Desk {
+extension Transaction {
   fileprivate func service(named name: ServiceName) throws(CallFailure) -> ServiceRecord? {
     try store.service(named: name)
   }

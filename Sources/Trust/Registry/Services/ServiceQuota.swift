@@ -41,7 +41,7 @@ package final class ServiceQuota {
   }
 }
 
-extension Desk {
+extension Transaction {
   /// To be called when all else is in order, before a row is written.
   /// - Parameter bytes: of the text that is kept.
   func leave(_ bytes: Int, by service: ServiceID?) throws(CallFailure) {

@@ -17,8 +17,8 @@ struct BackUp: RegistryCall {
     self.name = name
   }
 
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    try desk.record(.backedUp, .word("name", name))
+  func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    try transaction.record(.backedUp, .word("name", name))
     return .copy(named: name)
   }
 }

@@ -20,10 +20,11 @@ package struct Introspect: RegistryCall {
     self.form = form
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let service = try desk.service(bearer: bearer, scope: .devicesRead)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let service = try transaction.service(bearer: bearer, scope: .devicesRead)
     var answer = DeviceAnswer()
-    guard let token = read(desk), let device = try desk.holder(of: token), device.state == .active,
+    guard let token = read(transaction), let device = try transaction.holder(of: token),
+      device.state == .active,
       device.subject.map(service.mayName) ?? true
     else {
       answer.put("active", false)
@@ -38,12 +39,13 @@ package struct Introspect: RegistryCall {
   }
 
   /// Also one that is for others: they are whom it was made for.
-  private func read(_ desk: Desk) -> DeviceToken? {
-    let issuer = desk.settings.publicURL
+  private func read(_ transaction: Transaction) -> DeviceToken? {
+    let issuer = transaction.settings.publicURL
     do throws(TokenRejection) {
-      return try desk.tokens.read(
-        Array(form.token.utf8).span, issuer: issuer, audiences: [issuer] + desk.settings.tokenAudiences,
-        now: desk.now)
+      return try transaction.tokens.read(
+        Array(form.token.utf8).span, issuer: issuer,
+        audiences: [issuer] + transaction.settings.tokenAudiences,
+        now: transaction.now)
     } catch {
       return nil
     }

@@ -16,24 +16,24 @@ struct RotateTokenKeys: RegistryCall {
     isEnd = try arguments.flag("now")
   }
 
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let (tokens, now) = (desk.tokens, desk.now)
-    try tokens.replaceKeys(in: desk.store, at: now, endingTokens: isEnd)
+  func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let (tokens, now) = (transaction.tokens, transaction.now)
+    try tokens.replaceKeys(in: transaction.store, at: now, endingTokens: isEnd)
     if isEnd {
       // Made anew at the next code. The phone may give another one for the same login.
-      try desk.store.setValue(StoreValue.secret, nil)
-      try desk.store.dropIssuedCodes()
+      try transaction.store.setValue(StoreValue.secret, nil)
+      try transaction.store.dropIssuedCodes()
     }
-    try desk.publishTokenKeys(isEnd ? [.word("ended", "tokens")] : [])
+    try transaction.publishTokenKeys(isEnd ? [.word("ended", "tokens")] : [])
     // A phone that waits for something to decide shows its token once more.
-    if isEnd { desk.announce(.wakeAll) }
+    if isEnd { transaction.announce(.wakeAll) }
     var answer = DeviceAnswer()
     answer.put("kid", tokens.ring.current.key.identifier)
     return .reply(answer.reply())
   }
 }
 
-extension Desk {
+extension Transaction {
   /// The set of keys has changed.
   mutating func publishTokenKeys(_ more: [AuditEntry.Member] = []) throws(CallFailure) {
     announce(.keySet(tokens.ring.jwks))

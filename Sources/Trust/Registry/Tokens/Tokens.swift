@@ -28,26 +28,26 @@ package struct IssueToken: RegistryCall {
     self.nonce = nonce
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
     let message = DeviceMessage.deviceAuth(
-      server: desk.server, device: form.device, nonce: nonce.bytes, for: .token(form.audience))
-    var device = try desk.device(form.device, signing: message, form.signature)
+      server: transaction.server, device: form.device, nonce: nonce.bytes, for: .token(form.audience))
+    var device = try transaction.device(form.device, signing: message, form.signature)
     if !form.audience.isGate {
-      guard desk.settings.tokenAudiences.contains(where: form.audience.text.isSameText) else {
+      guard transaction.settings.tokenAudiences.contains(where: form.audience.text.isSameText) else {
         throw .refused(.badRequest, "audience")
       }
       // Others cannot tell that nobody has confirmed it.
       guard device.state == .active else { throw .refused(.devicePending, "device_pending") }
     }
-    if device.isToBeSeen(at: desk.now) {
-      device.seenAt = desk.now
-      try desk.keep(device)
+    if device.isToBeSeen(at: transaction.now) {
+      device.seenAt = transaction.now
+      try transaction.keep(device)
     }
-    let token = try desk.token(for: device, audience: form.audience)
+    let token = try transaction.token(for: device, audience: form.audience)
     var answer = DeviceAnswer()
     answer.put("token", token.text)
     answer.put("expires_at", token.expiresAt.value)
-    answer.putPins(desk.settings.pins)
+    answer.putPins(transaction.settings.pins)
     return .reply(answer.reply())
   }
 }
@@ -66,12 +66,12 @@ package struct ReadSelf: RegistryCall {
     self.token = token
   }
 
-  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let device = try desk.device(bearer: token)
+  package func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    let device = try transaction.device(bearer: token)
     var answer = DeviceAnswer()
     answer.putAll(device)
-    answer.put("server_id", desk.server.text)
-    answer.putPins(desk.settings.pins)
+    answer.put("server_id", transaction.server.text)
+    answer.putPins(transaction.settings.pins)
     return .reply(answer.reply())
   }
 }

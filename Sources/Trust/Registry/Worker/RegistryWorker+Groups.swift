@@ -61,27 +61,27 @@ extension RegistryWorker {
 
   /// Runs a request in a savepoint of the open group.
   func serve(_ request: Registry.Request) throws(CallFailure) -> Result {
-    var desk = desk(
+    var transaction = transaction(
       for: request.origin, wait: isDraining ? nil : request.wait, clientVersion: request.clientVersion)
     try store.enter()
     do throws(CallFailure) {
-      let outcome = try request.call.run(&desk)
+      let outcome = try request.call.run(&transaction)
       try store.keep()
       var counted: RefusalTally.Counted?
-      if case .reply(.refused(let refusal)) = outcome { counted = try note(refusal, &desk) }
+      if case .reply(.refused(let refusal)) = outcome { counted = try note(refusal, &transaction) }
       return Result(
-        request: request, outcome: outcome, effects: desk.effects, reminder: desk.reminder,
-        bearer: desk.bearer, counted: counted)
+        request: request, outcome: outcome, effects: transaction.effects, reminder: transaction.reminder,
+        bearer: transaction.bearer, counted: counted)
     } catch {
       switch error {
       case .refused(let refusal):
         try store.undo()
-        var after = self.desk(for: request.origin)
-        for party in desk.known { after.know(party) }
+        var after = self.transaction(for: request.origin)
+        for party in transaction.known { after.know(party) }
         let counted = try note(refusal, &after)
         return Result(
           request: request, outcome: .reply(.refused(refusal)), effects: [], reminder: nil,
-          bearer: desk.bearer, counted: counted)
+          bearer: transaction.bearer, counted: counted)
       case .store(.constraint):
         try store.undo()
         let refusal = RegistryRefusal(.internalError, "registry_constraint")
@@ -91,8 +91,8 @@ extension RegistryWorker {
     }
   }
 
-  func desk(for origin: Origin, wait: Duration? = nil, clientVersion: String? = nil) -> Desk {
-    Desk(
+  func transaction(for origin: Origin, wait: Duration? = nil, clientVersion: String? = nil) -> Transaction {
+    Transaction(
       store: store, now: time.now(), entropy: entropy, settings: settings, server: server,
       verifier: verifier, tokens: tokens, devices: devices, origin: origin, wait: wait,
       clientVersion: clientVersion)
@@ -102,12 +102,12 @@ extension RegistryWorker {
   /// for others.
   /// - Returns: what is to be counted when the group is kept: one that is not tells nobody of it, and may be served again.
   private func note(
-    _ refusal: RegistryRefusal, _ desk: inout Desk
+    _ refusal: RegistryRefusal, _ transaction: inout Transaction
   ) throws(CallFailure) -> RefusalTally.Counted? {
-    guard refusal.code.isDecision, !desk.hasRecorded else { return nil }
-    let counted = devices.refusals.judge(refusal.code, to: desk.known.first, at: desk.now)
+    guard refusal.code.isDecision, !transaction.hasRecorded else { return nil }
+    let counted = devices.refusals.judge(refusal.code, to: transaction.known.first, at: transaction.now)
     guard counted == nil else { return counted }
-    try desk.record(.refused, .code(refusal.code), .step(refusal.step))
+    try transaction.record(.refused, .code(refusal.code), .step(refusal.step))
     return nil
   }
 

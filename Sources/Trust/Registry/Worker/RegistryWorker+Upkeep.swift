@@ -43,31 +43,31 @@ extension RegistryWorker {
   private func endAll(
     because event: AuditEntry.Event, _ members: AuditEntry.Member...
   ) throws(CallFailure) {
-    try atStart(forgetting: StoreValue.restored) { desk throws(CallFailure) in
-      for part in self.upkeep { try part.endAll(&desk) }
-      try desk.record(event, members)
+    try atStart(forgetting: StoreValue.restored) { transaction throws(CallFailure) in
+      for part in self.upkeep { try part.endAll(&transaction) }
+      try transaction.record(event, members)
     }
   }
 
   private func nameBeginning() throws(CallFailure) {
     let beginning = try store.auditBeginning()
-    try atStart(forgetting: StoreValue.unnamedBeginning) { desk throws(CallFailure) in
-      try desk.record(.pruned, beginning.named)
+    try atStart(forgetting: StoreValue.unnamedBeginning) { transaction throws(CallFailure) in
+      try transaction.record(.pruned, beginning.named)
     }
   }
 
   /// Outside of any group.
   /// - Parameter name: of the value that said that it is to be done.
   private func atStart(
-    forgetting name: String, _ body: (inout Desk) throws(CallFailure) -> Void
+    forgetting name: String, _ body: (inout Transaction) throws(CallFailure) -> Void
   ) throws(CallFailure) {
-    var desk = desk(for: .gate)
+    var transaction = transaction(for: .gate)
     try durably { () throws(CallFailure) in
-      try body(&desk)
+      try body(&transaction)
       try store.setValue(name, nil)
       return true
     }
-    for effect in desk.effects { listener.hear(effect) }
+    for effect in transaction.effects { listener.hear(effect) }
   }
 
   // MARK: By time
@@ -85,7 +85,7 @@ extension RegistryWorker {
     dueAt = now.adding(Self.longestRest)
     for part in upkeep {
       var next: UnixTime?
-      inGroup { desk throws(CallFailure) in next = try part.tend(&desk) }
+      inGroup { transaction throws(CallFailure) in next = try part.tend(&transaction) }
       if outage != nil { return }
       if let next { dueAt = min(dueAt, next) }
     }
@@ -96,11 +96,11 @@ extension RegistryWorker {
     let before = devices.refusals
     let counts = devices.refusals.take()
     if counts.isEmpty { return }
-    let isWritten = inGroup { desk throws(CallFailure) in
+    let isWritten = inGroup { transaction throws(CallFailure) in
       for (counted, count) in counts {
         switch counted {
-        case .stranger(let code): try desk.record(.strangersRefused, .code(code), .count(count))
-        case .known(let asker): try desk.record(.refusedMore, asker, .count(count))
+        case .stranger(let code): try transaction.record(.strangersRefused, .code(code), .count(count))
+        case .known(let asker): try transaction.record(.refusedMore, asker, .count(count))
         }
       }
     }
@@ -110,12 +110,12 @@ extension RegistryWorker {
   /// Runs a piece of work as a group of its own, after which nobody waits for an answer.
   /// - Returns: whether it is on the disk.
   @discardableResult
-  private func inGroup(_ body: (inout Desk) throws(CallFailure) -> Void) -> Bool {
-    var desk = desk(for: .gate)
+  private func inGroup(_ body: (inout Transaction) throws(CallFailure) -> Void) -> Bool {
+    var transaction = transaction(for: .gate)
     do throws(CallFailure) {
       try durably { () throws(CallFailure) in
-        try body(&desk)
-        return desk.hasRecorded
+        try body(&transaction)
+        return transaction.hasRecorded
       }
     } catch {
       // A rule of the tables, or a refusal: nothing is wrong with the store.
@@ -123,9 +123,9 @@ extension RegistryWorker {
       fail(error.ofStore, with: [])
       return false
     }
-    if let reminder = desk.reminder { dueAt = min(dueAt, reminder) }
-    for effect in desk.effects where effect.isUrgent { listener.hear(effect) }
-    tell(desk.effects)
+    if let reminder = transaction.reminder { dueAt = min(dueAt, reminder) }
+    for effect in transaction.effects where effect.isUrgent { listener.hear(effect) }
+    tell(transaction.effects)
     return true
   }
 

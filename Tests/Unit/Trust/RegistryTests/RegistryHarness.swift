@@ -42,7 +42,7 @@ final class RegistryHarness {
     _ call: any RegistryCall, from origin: Origin = .address(IPAddress(v4: 0x0A00_0001)),
     wait: Duration? = nil
   ) throws -> Outcome {
-    var desk = Desk(
+    var transaction = Transaction(
       store: store, now: now, entropy: KernelEntropy(), settings: settings, server: server,
       verifier: verifier, tokens: tokens, devices: devices, origin: origin, wait: wait,
       clientVersion: clientVersion)
@@ -50,10 +50,10 @@ final class RegistryHarness {
     try store.enter()
     let outcome: Outcome
     do throws(CallFailure) {
-      outcome = try call.run(&desk)
-      known = desk.known
+      outcome = try call.run(&transaction)
+      known = transaction.known
     } catch {
-      known = desk.known
+      known = transaction.known
       try store.undo()
       try store.commit()
       guard case .refused(let refusal) = error else { throw error }
@@ -61,8 +61,8 @@ final class RegistryHarness {
     }
     try store.keep()
     try store.commit()
-    effects += desk.effects
-    desk.effects.forEach(devices.presence.hear)
+    effects += transaction.effects
+    transaction.effects.forEach(devices.presence.hear)
     return outcome
   }
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct WaitersTests {
   private struct Nothing: RegistryCall {
-    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome { .reply(.answered([])) }
+    func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome { .reply(.answered([])) }
   }
 
   private func request(_ number: UInt64) -> Registry.Request {

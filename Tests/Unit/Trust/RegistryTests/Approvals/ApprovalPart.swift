@@ -56,8 +56,8 @@ final class ApprovalPart {
 
   // MARK: Calls
 
-  func desk(from origin: Origin, wait: Duration? = nil) -> Desk {
-    Desk(
+  func transaction(from origin: Origin, wait: Duration? = nil) -> Transaction {
+    Transaction(
       store: store, now: now, entropy: KernelEntropy(), settings: settings, server: server,
       verifier: verifier, tokens: tokens, devices: memory, origin: origin, wait: wait)
   }
@@ -67,11 +67,11 @@ final class ApprovalPart {
   func run(
     _ call: any RegistryCall, from origin: Origin = .gate, wait: Duration? = nil
   ) throws -> Outcome {
-    var desk = desk(from: origin, wait: wait)
+    var transaction = transaction(from: origin, wait: wait)
     try store.begin()
     try store.enter()
-    let result = Self.attempt(call, &desk)
-    effects = desk.effects
+    let result = Self.attempt(call, &transaction)
+    effects = transaction.effects
     switch result {
     case .success(let outcome):
       try store.keep()
@@ -86,8 +86,10 @@ final class ApprovalPart {
     }
   }
 
-  private static func attempt(_ call: any RegistryCall, _ desk: inout Desk) -> Result<Outcome, CallFailure> {
-    do throws(CallFailure) { return .success(try call.run(&desk)) } catch { return .failure(error) }
+  private static func attempt(_ call: any RegistryCall, _ transaction: inout Transaction) -> Result<
+    Outcome, CallFailure
+  > {
+    do throws(CallFailure) { return .success(try call.run(&transaction)) } catch { return .failure(error) }
   }
 
   func answer(
@@ -144,7 +146,7 @@ final class ApprovalPart {
 
   func token(_ phone: Phone) throws -> String {
     let device = try #require(try store.device(phone.id))
-    return try desk(from: .gate).token(for: device).text
+    return try transaction(from: .gate).token(for: device).text
   }
 
   func revoke(_ phone: Phone) throws {
@@ -234,9 +236,9 @@ final class ApprovalPart {
 private struct RevokePhone: RegistryCall {
   let id: DeviceID
 
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    var device = try desk.device(id)
-    try desk.revoke(&device)
+  func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    var device = try transaction.device(id)
+    try transaction.revoke(&device)
     return .reply(.answered([]))
   }
 }

@@ -15,12 +15,12 @@ import Time
   private struct Tend: RegistryCall {
     let all: Bool
 
-    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
       if all {
-        try ApprovalUpkeep().endAll(&desk)
+        try ApprovalUpkeep().endAll(&transaction)
         return .reply(.answered([]))
       }
-      let next = try ApprovalUpkeep().tend(&desk)
+      let next = try ApprovalUpkeep().tend(&transaction)
       return .reply(.answered(Array("{\"next\":\(next?.seconds ?? 0)}".utf8)))
     }
   }

@@ -106,14 +106,15 @@ import Time
 
   @Test func textsAreTakenOutAndTheChainStillChecks() throws {
     struct Forget: RegistryCall {
-      func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-        desk.know(.device(.test(7)))
+      func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+        transaction.know(.device(.test(7)))
         // In pieces, of which there is no third.
         var count = ""
         for limit in [3, 3, 3] {
-          count += "\(try desk.store.eraseAudit(about: AuditKey(DeviceID.test(7)).bytes, limit: limit)) "
+          count +=
+            "\(try transaction.store.eraseAudit(about: AuditKey(DeviceID.test(7)).bytes, limit: limit)) "
         }
-        try desk.recordErasure(of: 4)
+        try transaction.recordErasure(of: 4)
         return .reply(.answered(Array(count.utf8)))
       }
     }
@@ -178,12 +179,12 @@ import Time
   /// The process died in the middle of it: what is named is not all gone, and more than that is not either.
   @Test func aPruningThatWasCutShortIsInOrder() throws {
     struct Begin: RegistryCall {
-      func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-        let time = desk.now.seconds
-        let last = try desk.store.auditEnd(before: time - 500)
+      func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+        let time = transaction.now.seconds
+        let last = try transaction.store.auditEnd(before: time - 500)
         guard let last else { return .reply(.answered([])) }
-        try desk.record(.pruned, last.named)
-        _ = try desk.store.pruneAudit(through: last.sequence, limit: 3)
+        try transaction.record(.pruned, last.named)
+        _ = try transaction.store.pruneAudit(through: last.sequence, limit: 3)
         return .reply(.answered(Array("\(last.sequence)".utf8)))
       }
     }

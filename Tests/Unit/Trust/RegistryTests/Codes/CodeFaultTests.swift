@@ -127,13 +127,13 @@ private final class Story {
     let id = try #require(CodeChallengeID(asked["challenge_id"] ?? ""))
     let worker = try #require(part.worker)
     let device = try #require(try worker.store.device(phone.id))
-    var desk = worker.desk(for: .gate)
-    let token = try desk.token(for: device).text
+    var transaction = worker.transaction(for: .gate)
+    let token = try transaction.token(for: device).text
     let nonce = try #require(try worker.store.nonce(of: id, for: phone.id))
-    _ = try desk.device(bearer: token)
+    _ = try transaction.device(bearer: token)
     let issue = SignedIssue(
       server: worker.server, device: phone.id, challenge: id, nonce: nonce,
-      signedAt: UnixSeconds(desk.now), signals: Array("{}".utf8))
+      signedAt: UnixSeconds(transaction.now), signals: Array("{}".utf8))
     let signed = Array(issue.body(try phone.signByDevice(issue.message)).utf8)
     let sent = try IssueCodeForm(Form(body: signed.span, checkedBy: P256Verifier()))
     let issued = try json(part.serve(IssueCode(bearer: token, sent, nonce: nil)))
@@ -152,14 +152,14 @@ private final class Story {
     let phone: Phone
     let now: UnixTime
 
-    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
       var record = DeviceRecord(
         id: phone.id, state: .active, subject: Subject("frodo"), name: nil, platform: .ios,
         keys: phone.keys, level: .appAttested, verification: .app, createdAt: now)
       record.activatedAt = now
       record.attestedAt = now
       let device = record
-      try desk.store.insert(device)
+      try transaction.store.insert(device)
       return .reply(.answered([]))
     }
   }

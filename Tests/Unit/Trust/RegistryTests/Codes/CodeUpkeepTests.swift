@@ -13,12 +13,12 @@ import Testing
   private struct Tend: RegistryCall {
     let all: Bool
 
-    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
       if all {
-        try CodeUpkeep().endAll(&desk)
+        try CodeUpkeep().endAll(&transaction)
         return .reply(.answered([]))
       }
-      let next = try CodeUpkeep().tend(&desk)
+      let next = try CodeUpkeep().tend(&transaction)
       return .reply(.answered(Array("{\"next\":\(next?.seconds ?? 0)}".utf8)))
     }
   }

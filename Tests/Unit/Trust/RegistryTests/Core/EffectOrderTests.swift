@@ -7,8 +7,8 @@ import Testing
 
 @Suite struct EffectOrderTests {
   private struct Announcing: RegistryCall {
-    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-      desk.announce(.services([:]))
+    func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+      transaction.announce(.services([:]))
       return .reply(.answered([]))
     }
   }

@@ -13,7 +13,7 @@ import Time
     var evidenceStep = EvidenceStep.none
     var run: @Sendable () -> Void = {}
 
-    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
       run()
       return .reply(.answered([]))
     }

@@ -28,10 +28,10 @@ import Testing
     let name: String
     let device: DeviceID
 
-    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-      let value = try desk.store.value(name)
+    func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+      let value = try transaction.store.value(name)
       if let value { return .reply(.answered(value)) }
-      guard desk.wait != nil else { return .reply(.answered([])) }
+      guard transaction.wait != nil else { return .reply(.answered([])) }
       return .wait(.approvals(of: device), by: .device(device), otherwise: .answered([]))
     }
   }
@@ -107,8 +107,8 @@ import Testing
     let poll: Poll
     let process: Int32
 
-    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-      guard case .wait(let topic, _, let otherwise) = try poll.run(&desk) else {
+    func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+      guard case .wait(let topic, _, let otherwise) = try poll.run(&transaction) else {
         return .reply(.answered([4]))
       }
       return .wait(topic, by: .process(process), otherwise: otherwise)

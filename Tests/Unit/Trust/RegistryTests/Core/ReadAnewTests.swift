@@ -44,7 +44,7 @@ import Time
     let phone = try part.phone()
     let service = try part.service()
     let leased = try part.ask("lease", #","lease":{"ttl_s":3600,"uses":5}"#, of: service)
-    let token = try worker.desk(for: .gate).token(for: #require(try part.store.device(phone.id))).text
+    let token = try worker.transaction(for: .gate).token(for: #require(try part.store.device(phone.id))).text
     #expect(try part.vote(phone, on: leased)?.isAnswered == true)
     part.clock.advance(.seconds(7))
     let pending = try part.ask("other", of: service)
@@ -118,7 +118,7 @@ extension RegistryEffect {
 }
 
 private struct Wait: RegistryCall {
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
     .wait(.approvals(of: .test(7)), by: .device(.test(7)), otherwise: .answered([]))
   }
 }
@@ -128,7 +128,7 @@ private struct GoOn: RegistryCall {
   var isLast = false
   var urgency: Urgency { .revocation }
 
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
     isLast ? .reply(.answered([])) : .goOn(GoOn(isLast: true))
   }
 }

@@ -161,7 +161,7 @@ import Time
   @Test func whoWaitsAsksAgainWhenARevocationCannotBeWritten() throws {
     struct Poll: RegistryCall {
       let topic: Topic
-      func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+      func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
         .wait(topic, by: .device(.test(1)), otherwise: .answered([]))
       }
     }
@@ -203,9 +203,9 @@ import Time
       var urgency: Urgency { .revocation }
       var number = 1
 
-      func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+      func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
         let number = number
-        try desk.store.setValue("v\(number)", [1])
+        try transaction.store.setValue("v\(number)", [1])
         return number < 3 ? .goOn(Pieces(number: number + 1)) : .reply(.answered([]))
       }
     }
@@ -274,7 +274,7 @@ import Time
     struct Hanging: RegistryCall {
       let signal: Signal
 
-      func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+      func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
         signal.wait()
         return .reply(.answered([]))
       }
@@ -396,10 +396,11 @@ import Time
 
   @Test func aRuleOfTheTablesIsOneCallsAffair() throws {
     struct Broken: RegistryCall {
-      func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-        try desk.store.setValue("v9", [1])
-        try desk.store.appendToAudit(
-          AuditRow(sequence: 1, at: UnixSeconds(desk.now), content: .text([1], salt: [1]), hash: .init()),
+      func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+        try transaction.store.setValue("v9", [1])
+        try transaction.store.appendToAudit(
+          AuditRow(
+            sequence: 1, at: UnixSeconds(transaction.now), content: .text([1], salt: [1]), hash: .init()),
           about: [])
         return .reply(.answered([]))
       }

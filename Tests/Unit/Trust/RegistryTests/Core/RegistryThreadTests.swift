@@ -9,7 +9,7 @@ import Time
 @Suite struct RegistryThreadTests {
   /// What the thread that serves it is, as proc(5) shows it.
   private struct Look: RegistryCall {
-    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
       .reply(.answered((try? WholeFile.read("/proc/thread-self/stat")) ?? []))
     }
   }

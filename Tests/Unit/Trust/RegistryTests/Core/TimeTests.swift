@@ -15,17 +15,17 @@ import Testing
   private final class Chores: Upkeep {
     let state = Mutex((asked: [UnixTime](), ended: 0, next: UnixTime?.none))
 
-    func tend(_ desk: inout Desk) throws(CallFailure) -> UnixTime? {
-      let now = desk.now
+    func tend(_ transaction: inout Transaction) throws(CallFailure) -> UnixTime? {
+      let now = transaction.now
       return state.withLock { state in
         state.asked.append(now)
         return state.next
       }
     }
 
-    func endAll(_ desk: inout Desk) throws(CallFailure) {
-      try desk.store.setValue("v9", [1])
-      desk.announce(.keySet([]))
+    func endAll(_ transaction: inout Transaction) throws(CallFailure) {
+      try transaction.store.setValue("v9", [1])
+      transaction.announce(.keySet([]))
       state.withLock { $0.ended += 1 }
     }
   }
@@ -35,10 +35,10 @@ import Testing
     var reminder: Duration?
     final class Seen: Sendable { let time = Mutex(UnixTime(milliseconds: 0)) }
 
-    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-      let now = desk.now
+    func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+      let now = transaction.now
       seen.time.withLock { $0 = now }
-      if let reminder { desk.remind(at: now.adding(reminder)) }
+      if let reminder { transaction.remind(at: now.adding(reminder)) }
       return .reply(.answered([]))
     }
   }
@@ -137,12 +137,12 @@ import Testing
   /// Rows that upkeep writes are dated as well.
   @Test func theAuditsTimesNeverGoBack() throws {
     struct Recording: Upkeep {
-      func tend(_ desk: inout Desk) throws(CallFailure) -> UnixTime? {
-        try desk.record(.init("tended"))
+      func tend(_ transaction: inout Transaction) throws(CallFailure) -> UnixTime? {
+        try transaction.record(.init("tended"))
         return nil
       }
 
-      func endAll(_ desk: inout Desk) throws(CallFailure) {}
+      func endAll(_ transaction: inout Transaction) throws(CallFailure) {}
     }
     let part = try WorkerPart()
     try part.start()
@@ -272,9 +272,9 @@ import Testing
 
   /// Comes upon a login whose time is over, and is refused for it.
   private struct Late: RegistryCall {
-    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-      desk.know(.service(.test(4)))
-      try desk.recordOverdue(.codeEnded, [.subject(Subject("ada")!)])
+    func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+      transaction.know(.service(.test(4)))
+      try transaction.recordOverdue(.codeEnded, [.subject(Subject("ada")!)])
       return .reply(.refused(RegistryRefusal(.codeRejected, "code_none")))
     }
   }

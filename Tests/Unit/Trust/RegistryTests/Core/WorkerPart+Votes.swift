@@ -63,7 +63,7 @@ extension WorkerPart {
       {"device_id":"\#(phone.id.text)","decision":"approve","match_code":"\#(vote.code)",
        "issued_at":\#(vote.issuedAt.value),"signature":"\#(try phone.sign(vote.message))"}
       """#
-    let token = try running.desk(for: .gate).token(for: device).text
+    let token = try running.transaction(for: .gate).token(for: device).text
     return try DecideApproval(bearer: token, approval: id, form: form(body))
   }
 }

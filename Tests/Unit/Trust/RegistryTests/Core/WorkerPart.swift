@@ -216,12 +216,12 @@ struct Put: RegistryCall {
   var refusal: RegistryRefusal?
   var knows: AuditEntry.Member?
 
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    if let knows { desk.know(knows) }
-    try desk.store.setValue(name, value)
+  func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    if let knows { transaction.know(knows) }
+    try transaction.store.setValue(name, value)
     if let refusal { throw .refused(refusal) }
-    for effect in effects { desk.announce(effect) }
-    try desk.record(.init("put"), .word("name", name))
+    for effect in effects { transaction.announce(effect) }
+    try transaction.record(.init("put"), .word("name", name))
     return .reply(.answered(Array(name.utf8)))
   }
 }

@@ -282,8 +282,8 @@ import Time
     final class Due: @unchecked Sendable { var time: UnixTime? }
     struct Tend: RegistryCall {
       let due: Due
-      func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-        due.time = try DeviceUpkeep().tend(&desk)
+      func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+        due.time = try DeviceUpkeep().tend(&transaction)
         return .reply(.answered(Array("{}".utf8)))
       }
     }

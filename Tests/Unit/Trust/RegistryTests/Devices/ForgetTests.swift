@@ -51,8 +51,8 @@ import Testing
     let device: DeviceID
     let count: Int
 
-    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-      for _ in 0..<count { try desk.record(.init("seen"), .device(device)) }
+    func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+      for _ in 0..<count { try transaction.record(.init("seen"), .device(device)) }
       return .reply(.answered(Array("{}".utf8)))
     }
   }

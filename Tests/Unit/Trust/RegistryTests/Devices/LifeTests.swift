@@ -320,8 +320,8 @@ import Time
   }
 
   private struct Tend: RegistryCall {
-    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-      _ = try DeviceUpkeep().tend(&desk)
+    func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+      _ = try DeviceUpkeep().tend(&transaction)
       return .reply(.answered([]))
     }
   }
@@ -330,7 +330,7 @@ import Time
   @Test func keysOfADeviceAreBounded() throws {
     let phone = try part.activePhone(evidence: appKey(1))
     let id = try phone.required
-    for number in 0..<UInt64(Desk.keysOfDevice) - 2 {
+    for number in 0..<UInt64(Transaction.keysOfDevice) - 2 {
       try registry.store.insert(former: appKey(number + 10), of: id)
     }
     #expect(try part.attest(phone, by: appKey(2)).code == nil)
@@ -339,7 +339,7 @@ import Time
     #expect(try part.record(phone).attestedKey == appKey(2))
     // One that it had takes no more room.
     #expect(try part.attest(phone, by: appKey(1)).code == nil)
-    #expect(try registry.store.formerKeys(of: id).count == Desk.keysOfDevice - 1)
+    #expect(try registry.store.formerKeys(of: id).count == Transaction.keysOfDevice - 1)
   }
 
   @Test func underAMinimumNothingChanges() throws {

@@ -22,7 +22,7 @@ import Testing
   private static let spared = DeviceID.test(200)
 
   private struct Settle: RegistryCall {
-    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
       for id in revoked + [spared] {
         let serial = AndroidSerial([id == spared ? 8 : 9])
         let keys: DeviceKeys
@@ -33,10 +33,10 @@ import Testing
         }
         var device = DeviceRecord(
           id: id, state: .active, subject: nil, name: nil, platform: .android, keys: keys,
-          level: .hardwareAttested, verification: .app, createdAt: desk.now)
-        device.activatedAt = desk.now
-        try desk.store.insert(device)
-        try desk.store.insert([serial, AndroidSerial([7])], of: id)
+          level: .hardwareAttested, verification: .app, createdAt: transaction.now)
+        device.activatedAt = transaction.now
+        try transaction.store.insert(device)
+        try transaction.store.insert([serial, AndroidSerial([7])], of: id)
       }
       return .reply(.answered([]))
     }

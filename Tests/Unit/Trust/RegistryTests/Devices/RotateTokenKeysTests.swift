@@ -54,7 +54,7 @@ import Testing
   private struct Poll: RegistryCall {
     let runs: Runs
 
-    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
       runs.count.withLock { $0 += 1 }
       return .wait(.approvals(of: .test(1)), by: .device(.test(1)), otherwise: .permitted)
     }

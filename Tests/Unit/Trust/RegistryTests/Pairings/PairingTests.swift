@@ -444,11 +444,11 @@ import Testing
 private struct UpkeepCall: RegistryCall {
   var endsAll = false
 
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
     if endsAll {
-      try PairingUpkeep().endAll(&desk)
+      try PairingUpkeep().endAll(&transaction)
     } else {
-      _ = try PairingUpkeep().tend(&desk)
+      _ = try PairingUpkeep().tend(&transaction)
     }
     return .reply(.answered([]))
   }

@@ -13,13 +13,13 @@ import Testing
   private struct Pass: RegistryCall {
     let device: DeviceRecord
 
-    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-      try desk.record(.presenceProved, .device(device.id))
-      desk.announce(
+    func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+      try transaction.record(.presenceProved, .device(device.id))
+      transaction.announce(
         .near(
           PresencePass(
             device: device.id, key: device.keys.device.hash, subject: device.subject, desktop: .test(1),
-            at: desk.now)))
+            at: transaction.now)))
       return .reply(.answered([]))
     }
   }
@@ -27,8 +27,8 @@ import Testing
   private struct Insert: RegistryCall {
     let device: DeviceRecord
 
-    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-      try desk.store.insert(device)
+    func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+      try transaction.store.insert(device)
       return .reply(.answered([]))
     }
   }

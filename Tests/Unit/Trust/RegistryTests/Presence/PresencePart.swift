@@ -95,7 +95,7 @@ extension DevicePart {
 struct Look: RegistryCall {
   let device: DeviceID
 
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    .reply(.answered([desk.isNear(try desk.device(device)) ? 1 : 0]))
+  func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+    .reply(.answered([transaction.isNear(try transaction.device(device)) ? 1 : 0]))
   }
 }

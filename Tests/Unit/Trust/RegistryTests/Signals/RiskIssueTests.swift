@@ -317,10 +317,10 @@ private final class RiskPart {
 
 extension RegistryHarness {
   fileprivate func tend(_ part: some Upkeep) throws -> UnixTime? {
-    var desk = Desk(
+    var transaction = Transaction(
       store: store, now: now, entropy: KernelEntropy(), settings: settings, server: server,
       verifier: verifier,
       tokens: tokens, devices: DeviceMemory(), origin: .gate)
-    return try part.tend(&desk)
+    return try part.tend(&transaction)
   }
 }

@@ -16,8 +16,8 @@ import Time
   private final class Ends: Upkeep {
     let count = Mutex(0)
 
-    func tend(_ desk: inout Desk) throws(CallFailure) -> UnixTime? { nil }
-    func endAll(_ desk: inout Desk) throws(CallFailure) { count.withLock { $0 += 1 } }
+    func tend(_ transaction: inout Transaction) throws(CallFailure) -> UnixTime? { nil }
+    func endAll(_ transaction: inout Transaction) throws(CallFailure) { count.withLock { $0 += 1 } }
   }
 
   private let now = UnixTime(milliseconds: 1_771_286_400_000)

@@ -11,8 +11,8 @@ import Testing
 
 @Suite struct TallyTests {
   private struct Tend: RegistryCall {
-    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-      _ = try ApprovalUpkeep().tend(&desk)
+    func run(_ transaction: inout Transaction) throws(CallFailure) -> Outcome {
+      _ = try ApprovalUpkeep().tend(&transaction)
       return .reply(.answered([]))
     }
   }

@@ -4,7 +4,7 @@ internal import DeviceWire
 internal import PortcullisProtocol
 internal import Time
 
-extension Desk {
+extension Transaction {
   // MARK: Looking
 
   /// As it stands; one whose time is over has ended, and so has a code.

@@ -4,7 +4,7 @@ internal import DeviceWire
 internal import PortcullisProtocol
 internal import System
 
-extension Desk {
+extension Transaction {
   /// Which user of the host orders it.
   var user: UInt32? {
     switch origin {

@@ -2,7 +2,7 @@
 internal import ApprovalPolicy
 internal import PortcullisProtocol
 
-extension Desk {
+extension Transaction {
   /// Nobody is kept out for saying nothing, as such an app proves no less than one that says what it likes. A version that
   /// cannot be read is below all others.
   func requireClient(of subject: Subject?) throws(CallFailure) {

@@ -5,7 +5,7 @@ internal import PortcullisProtocol
 internal import System
 internal import Time
 
-extension Desk {
+extension Transaction {
   /// - Parameter scope: what it asks for.
   package mutating func service(bearer token: String, scope: ServiceScopes) throws(CallFailure)
     -> ServiceRecord
@@ -27,7 +27,9 @@ extension Desk {
 /// What a service shows to be known: 256 random bits, of which the store has the hash alone.
 package enum ServiceToken {
   /// - Returns: 43 characters of base64url.
-  static func make(_ desk: Desk) -> String { Base64.encodeURL(desk.entropy.bytes(32).span) }
+  static func make(_ transaction: Transaction) -> String {
+    Base64.encodeURL(transaction.entropy.bytes(32).span)
+  }
 
   package static func hash(_ token: String) -> Bytes32 { SHA256.hash(Array(token.utf8).span) }
 

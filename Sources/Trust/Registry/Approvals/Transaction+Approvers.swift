@@ -90,7 +90,7 @@ extension ApprovalTerms {
   func count(_ subjects: [Subject]) -> Int { needsDistinctSubjects ? Set(subjects).count : subjects.count }
 }
 
-extension Desk {
+extension Transaction {
   /// Whom the request is put to: devices of approvers that have room for it.
   func devices(
     for request: ApprovalRequest, _ terms: ApprovalTerms, by asker: Asker, requesters: [String]

@@ -5,7 +5,7 @@ package import DeviceWire
 internal import PortcullisProtocol
 package import Time
 
-package struct Desk {
+package struct Transaction {
   /// Seconds between a phone's time and ours.
   private static let clockSkew: Int64 = 300
 

@@ -31,7 +31,7 @@ package struct RiskReport: Equatable, Sendable {
   }
 }
 
-extension Desk {
+extension Transaction {
   /// Looks at what the device says of itself, and tells what it finds; changes nothing yet.
   mutating func doubts(about device: DeviceRecord, _ signals: Signals) throws(CallFailure) -> Doubts {
     let id = device.id

@@ -5,7 +5,7 @@ package import DeviceWire
 internal import PortcullisProtocol
 internal import System
 
-extension Desk {
+extension Transaction {
   // MARK: Who asks
 
   /// The device whose token it is. One that waits for its confirmation may read itself, and nothing else.

@@ -6,7 +6,7 @@ internal import DeviceWire
 internal import PortcullisProtocol
 internal import Time
 
-extension Desk {
+extension Transaction {
   // MARK: Looking
 
   /// As it stands; one whose time is over has ended.
@@ -202,7 +202,7 @@ extension Desk {
   }
 }
 
-extension Desk {
+extension Transaction {
   /// Requests that name the subject, open ones as cancelled, and what it has reported.
   mutating func forgetApprovals(of subject: Subject) throws(CallFailure) {
     let open = try store.openApprovals(about: subject)

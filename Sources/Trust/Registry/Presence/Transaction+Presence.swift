@@ -2,7 +2,7 @@
 internal import DeviceWire
 internal import PortcullisProtocol
 
-extension Desk {
+extension Transaction {
   /// Whether a desktop has seen the device within `PRESENCE_MAX_AGE`. That uses nothing up.
   func isNear(_ device: DeviceRecord) -> Bool {
     device.state == .active

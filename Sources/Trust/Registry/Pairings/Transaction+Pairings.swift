@@ -13,7 +13,7 @@ package enum PairingOwner: Sendable {
   case host
 }
 
-extension Desk {
+extension Transaction {
   /// As it stands; one whose time is over has ended.
   mutating func pairing(_ id: PairingID) throws(CallFailure) -> PairingRecord? {
     guard let pairing = try store.pairing(id) else {
@@ -68,7 +68,7 @@ extension Desk {
   }
 }
 
-extension Desk {
+extension Transaction {
   /// Rows have names of theirs; an open one ends, and its phone with it.
   mutating func forgetPairings(devices: [DeviceID], subjects: [Subject]) throws(CallFailure) {
     var pairings: [PairingRecord] = []
@@ -121,7 +121,7 @@ extension PairingRecord {
   }
 }
 
-extension Desk {
+extension Transaction {
   func status(of pairing: PairingRecord) throws(CallFailure) -> Reply {
     var device: DeviceRecord?
     if let id = pairing.answer?.device, pairing.state != .refused {
