@@ -17,25 +17,25 @@ import Time
     + String(repeating: "a\u{301}\u{302}\u{303}\u{304}\u{305}", count: 400)
     + String(repeating: "A", count: 10_000)
 
-  struct Filling: Sendable, CustomTestStringConvertible {
+  struct Contents: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let samples: Samples
   }
 
-  static let fillings = [
-    Filling(testDescription: "empty", samples: .empty), Filling(testDescription: "full", samples: .full),
-    Filling(testDescription: "with problems", samples: .wrong),
-    Filling(testDescription: "hostile", samples: Samples(rows: 5, hasProblems: true) { _ in hostile }),
+  static let contents = [
+    Contents(testDescription: "empty", samples: .empty), Contents(testDescription: "full", samples: .full),
+    Contents(testDescription: "with problems", samples: .wrong),
+    Contents(testDescription: "hostile", samples: Samples(rows: 5, hasProblems: true) { _ in hostile }),
   ]
-  static let longest = Filling(testDescription: "hostile and full", samples: Samples { _ in hostile })
+  static let longest = Contents(testDescription: "hostile and full", samples: Samples { _ in hostile })
 
   static func documents(_ samples: Samples) -> [(name: String, bytes: [UInt8], page: ReadPage)] {
     let pages = samples.pages.map { ($0.name, $0.page.html(samples.frame)) } + samples.alone
     return pages.map { ($0.0, $0.1, ReadPage($0.1)) }
   }
 
-  @Test(arguments: fillings) func areWellFormed(_ filling: Filling) {
-    for (name, _, page) in Self.documents(filling.samples) {
+  @Test(arguments: contents) func areWellFormed(_ contents: Contents) {
+    for (name, _, page) in Self.documents(contents.samples) {
       #expect(page.problem == nil, "\(name)")
       #expect(page.elements.first?.attributes["lang"] == "en", "\(name)")
       #expect(page.all("title").first?.text.isEmpty == false, "\(name)")
@@ -43,9 +43,9 @@ import Time
   }
 
   /// No style, no handler, no script but the one that is ours, no address but our own: whoever calls himself what he likes.
-  @Test(arguments: fillings) func nothingRuns(_ filling: Filling) {
+  @Test(arguments: contents) func nothingRuns(_ contents: Contents) {
     let addresses: Set = ["href", "src", "action", "data-live-from"]
-    for (name, bytes, page) in Self.documents(filling.samples) {
+    for (name, bytes, page) in Self.documents(contents.samples) {
       let text = String(decoding: bytes, as: UTF8.self)
       for mark in ["<script>", "<img", "\u{202E}", "\u{2066}", "onerror=alert(1)>", "\u{0}", "\u{1B}"] {
         #expect(!text.contains(mark), "\(name) has \(mark.debugDescription)")
@@ -67,17 +67,17 @@ import Time
   }
 
   /// The script shows what the JSON says, as it is.
-  @Test(arguments: fillings) func nothingHidesInTheJSON(_ filling: Filling) {
-    for (name, page) in filling.samples.pages {
+  @Test(arguments: contents) func nothingHidesInTheJSON(_ contents: Contents) {
+    for (name, page) in contents.samples.pages {
       let hidden = String(decoding: page.json(Waiting()), as: UTF8.self).unicodeScalars.filter(
         ShownText.isHidden)
       #expect(hidden.isEmpty, "\(name)")
     }
   }
 
-  @Test(arguments: fillings) func everyChangeCarriesTheToken(_ filling: Filling) {
+  @Test(arguments: contents) func everyChangeCarriesTheToken(_ contents: Contents) {
     var changes = 0
-    for (name, _, page) in Self.documents(filling.samples) {
+    for (name, _, page) in Self.documents(contents.samples) {
       for (index, form) in page.elements.enumerated() where form.name == "form" {
         let fields = page.elements.filter { $0.name == "input" && $0.path.contains(index) }
         let tokens = fields.filter { $0.attributes["name"] == "token" }
@@ -109,8 +109,8 @@ import Time
 
   // MARK: For everybody
 
-  @Test(arguments: fillings) func headingsLabelsAndLandmarks(_ filling: Filling) {
-    for (name, _, page) in Self.documents(filling.samples) {
+  @Test(arguments: contents) func headingsLabelsAndLandmarks(_ contents: Contents) {
+    for (name, _, page) in Self.documents(contents.samples) {
       let ids = page.elements.compactMap { $0.attributes["id"] }
       #expect(Set(ids).count == ids.count, "\(name): \(ids)")
       #expect(page.all("h1").count == 1, "\(name)")
@@ -136,8 +136,8 @@ import Time
     }
   }
 
-  @Test(arguments: fillings) func tablesSayWhatTheyAre(_ filling: Filling) {
-    for (name, _, page) in Self.documents(filling.samples) {
+  @Test(arguments: contents) func tablesSayWhatTheyAre(_ contents: Contents) {
+    for (name, _, page) in Self.documents(contents.samples) {
       #expect(page.all("caption").count == page.all("table").count, "\(name)")
       #expect(page.all("caption").allSatisfy { !$0.text.isEmpty }, "\(name)")
       for heading in page.all("th") {
@@ -296,17 +296,17 @@ import Time
     #expect(whole <= 60 * 1024, "\(page.count) of \(whole)")
   }
 
-  @Test(arguments: fillings + [longest]) func noPageIsLong(_ filling: Filling) {
-    let isOrdinary = !filling.testDescription.hasPrefix("hostile")
-    for (name, bytes, _) in Self.documents(filling.samples) {
+  @Test(arguments: contents + [longest]) func noPageIsLong(_ contents: Contents) {
+    let isOrdinary = !contents.testDescription.hasPrefix("hostile")
+    for (name, bytes, _) in Self.documents(contents.samples) {
       #expect(bytes.count <= (isOrdinary ? 60 : 300) * 1024, "\(name): \(bytes.count)")
     }
   }
 
   /// The same names in the page and in its JSON: what the script looks for is there.
-  @Test(arguments: fillings) func theScriptFindsItsNames(_ filling: Filling) throws {
-    for (name, page) in filling.samples.pages {
-      let read = ReadPage(page.html(filling.samples.frame))
+  @Test(arguments: contents) func theScriptFindsItsNames(_ contents: Contents) throws {
+    for (name, page) in contents.samples.pages {
+      let read = ReadPage(page.html(contents.samples.frame))
       let bytes = page.json(Waiting())
       let object = try #require(try JSONValue(parsing: bytes.span, depthLimit: 12).object, "\(name)")
       guard read.all("main").first?.attributes["data-live-from"] != nil else { continue }

@@ -16,7 +16,7 @@ import Time
 
 @testable import Console
 
-@Suite struct FillingTests {
+@Suite struct PresenterTests {
   /// The pages of one gate, while `body` runs.
   private func withPages(
     devices hasDevices: Bool = true, _ body: (TestGate, ConsolePages) throws -> Void
