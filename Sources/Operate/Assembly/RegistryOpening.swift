@@ -58,12 +58,12 @@ package struct RegistryOpening {
       throw Self.unusable(path, error.ofStore)
     }
     do throws(StoreFailure) {
-      let door = DeviceDoor(level: settings.doorLevel, log: log)
+      let admitted = AdmittedDevices(level: settings.doorLevel, log: log)
       let registry = try Registry(
-        store, settings: settings, clock: SystemClock(), entropy: KernelEntropy(), listener: door)
+        store, settings: settings, clock: SystemClock(), entropy: KernelEntropy(), listener: admitted)
       let android = AndroidEvidence(
         AndroidEvidence.Settings(configuration.devices.android, files.android))
-      let devices = Gateway.Devices(registry: registry, door: door, android: android)
+      let devices = Gateway.Devices(registry: registry, admitted: admitted, android: android)
       // The first that the registry does; nobody is served before it has.
       if !ended.isEmpty {
         logger.warning("revoked_keys_ended", metadata: ["devices": "\(ended.count)"])

@@ -18,11 +18,11 @@ final class Office {
   /// - Parameter certificatePEM: the gate's own, whose key phones are told of.
   init(in folder: String, certificatePEM: [UInt8], log: GateLog) throws {
     pins = [try PublicKeyPin.ofCertificate(inPEM: certificatePEM.span)]
-    let door = DeviceDoor(level: .bare, log: log)
+    let admitted = AdmittedDevices(level: .bare, log: log)
     let registry = try Registry(
       try RegistryDatabase(folder + "/devices.db"), settings: Self.settings("https://localhost", pins),
-      clock: SystemClock(), entropy: KernelEntropy(), listener: door)
-    devices = Devices(registry: registry, door: door)
+      clock: SystemClock(), entropy: KernelEntropy(), listener: admitted)
+    devices = Devices(registry: registry, admitted: admitted)
     try registry.begin()
   }
 

@@ -183,11 +183,12 @@ enum RegistryMeasure {
     let memory = try doorBytes(path(in: folder))
     let empty = try start(folder + "/empty.db", at: nil)
     let full = try start(path(in: folder), at: nil)
-    let door = try start(path(in: folder), at: .appAttested)
+    let admitted = try start(path(in: folder), at: .appAttested)
     let found = try lookups(path(in: folder))
     return Report(
-      ("start_seconds", full.seconds - empty.seconds), ("door_seconds", door.seconds - empty.seconds),
-      ("door_devices", Double(door.devices)), ("door_bytes", Double(memory)), ("lookup_p50_us", found.median),
+      ("start_seconds", full.seconds - empty.seconds), ("door_seconds", admitted.seconds - empty.seconds),
+      ("door_devices", Double(admitted.devices)), ("door_bytes", Double(memory)),
+      ("lookup_p50_us", found.median),
       ("lookup_p99_us", found.p99))
   }
 
@@ -197,14 +198,14 @@ enum RegistryMeasure {
     settings.doorLevel = .appAttested
     let before = try Memory.residentBytes()
     let log = GateLog(sink: Nowhere())
-    let door = DeviceDoor(level: .appAttested, log: log)
+    let admitted = AdmittedDevices(level: .appAttested, log: log)
     let registry = try Registry(
       RegistryDatabase(path), settings: settings, clock: SystemClock(), entropy: KernelEntropy(),
-      listener: door)
+      listener: admitted)
     try registry.begin()
     let taken = try Memory.residentBytes() - before
     registry.stop()
-    return withExtendedLifetime(door) { taken }
+    return withExtendedLifetime(admitted) { taken }
   }
 
   private struct Nowhere: LogSink {
@@ -229,14 +230,14 @@ enum RegistryMeasure {
     for _ in 0..<3 {
       var settings = settings
       settings.doorLevel = level
-      let door = Door()
+      let admitted = Door()
       let clock = WallClock()
       let registry = try Registry(
         RegistryDatabase(path), settings: settings, clock: SystemClock(), entropy: KernelEntropy(),
-        listener: door)
+        listener: admitted)
       try registry.begin()
       best = min(best, clock.seconds)
-      devices = door.devices.withLock { devices, _ in devices.count }
+      devices = admitted.devices.withLock { devices, _ in devices.count }
       registry.stop()
     }
     return (best, devices)

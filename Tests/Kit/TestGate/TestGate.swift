@@ -51,11 +51,11 @@ package final class TestGate {
     if hasDevices {
       var settings = RegistrySettings(publicURL: "https://gate.example")
       settings.pins = [try PublicKeyPin.ofCertificate(inPEM: Array(certificate.certificate.pem.utf8).span)]
-      let door = DeviceDoor(log: log)
+      let admitted = AdmittedDevices(log: log)
       let registry = try Registry(
         RegistryDatabase(folder.file("devices.db")), settings: settings, clock: SystemClock(),
-        entropy: KernelEntropy(), listener: door)
-      devices = Gateway.Devices(registry: registry, door: door)
+        entropy: KernelEntropy(), listener: admitted)
+      devices = Gateway.Devices(registry: registry, admitted: admitted)
       try registry.begin()
     }
     self.devices = devices

@@ -27,7 +27,7 @@ extension Connection {
     case .assertion: return admission.proof.flatMap(objection)
     case .device(let device):
       // It may have another key by now, which has signed nothing here.
-      if let known = shared.devices?.door.device(device.id), known.key == device.key { return nil }
+      if let known = shared.devices?.admitted.device(device.id), known.key == device.key { return nil }
       return Refusal(.signatureRejected, step: "device_signature")
     case .clientCertificate(let subject, _, let terms):
       if settings.takes(terms, at: shared.clock.wall()) { return nil }

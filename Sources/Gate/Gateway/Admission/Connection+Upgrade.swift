@@ -84,7 +84,7 @@ extension Connection {
       throw Refusal(.originForbidden, step: "origin")
     }
     if !loop.settings.requiresAppAuth { return .credential(.none) }
-    if let devices = loop.shared.devices, devices.door.isOpen, DeviceProof.isNamed(in: head) {
+    if let devices = loop.shared.devices, devices.admitted.isOpen, DeviceProof.isNamed(in: head) {
       let (device, isBySessionsNonce) = try self.device(
         of: head, devices, resuming: upgrade.resume)
       return isBySessionsNonce ? .resuming(.device(device)) : .credential(.device(device))

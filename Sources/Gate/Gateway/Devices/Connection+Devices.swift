@@ -24,7 +24,7 @@ extension Connection {
     case .methodNotAllowed(let allow):
       refuse(Refusal(.methodNotAllowed, step: "method", allow: allow), to: head)
     case .keySet:
-      respond(Response(.ok, json: devices.door.keySet, keptFor: Self.keySetSeconds), to: head)
+      respond(Response(.ok, json: devices.admitted.keySet, keptFor: Self.keySetSeconds), to: head)
     case .endpoint(let endpoint):
       do throws(Refusal) {
         let request = try request(for: endpoint, of: devices, head, exchange)
@@ -46,7 +46,7 @@ extension Connection {
     for endpoint: DeviceEndpoint, of devices: Devices, _ head: RequestHead, _ exchange: Exchange
   ) throws(Refusal) -> DeviceRequest {
     let token = BearerToken(head)
-    let service = token.flatMap { $0.isDeviceToken ? nil : devices.door.service($0) }
+    let service = token.flatMap { $0.isDeviceToken ? nil : devices.admitted.service($0) }
     exchange.isOfService = service != nil
     if loop.isDraining { throw Refusal(.shuttingDown, step: "draining") }
     let query: DeviceQuery

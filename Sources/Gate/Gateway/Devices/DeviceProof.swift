@@ -92,7 +92,7 @@ extension Connection {
         throw Refusal(.nonceInvalid, step: error.rawValue)
       }
     }
-    guard let device = devices.door.device(proof.device) else {
+    guard let device = devices.admitted.device(proof.device) else {
       throw Refusal(.deviceUnknown, step: "device_unknown")
     }
     let message = proof.message(for: devices.registry.server)

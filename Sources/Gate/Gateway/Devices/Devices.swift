@@ -7,13 +7,13 @@ package import Time
 package struct Devices: Sendable {
   package let registry: Registry
   /// The registry's listener.
-  package let door: DeviceDoor
+  package let admitted: AdmittedDevices
   package let android: AndroidEvidence
   package let startOrders = StartOrders()
 
-  package init(registry: Registry, door: DeviceDoor, android: AndroidEvidence = AndroidEvidence()) {
+  package init(registry: Registry, admitted: AdmittedDevices, android: AndroidEvidence = AndroidEvidence()) {
     self.registry = registry
-    self.door = door
+    self.admitted = admitted
     self.android = android
   }
 
@@ -34,6 +34,6 @@ package struct Devices: Sendable {
 
   /// The list of revoked certificates is looked at, and what has changed in it comes true.
   package func attendRevocations(now: UnixTime) {
-    android.revocations.attend(android.current, registry, now: now, door.log, startOrders)
+    android.revocations.attend(android.current, registry, now: now, admitted.log, startOrders)
   }
 }

@@ -176,7 +176,7 @@ struct Restore {
       guard settings.requiresAppAuth, settings.takes(terms, at: shared.clock.wall()) else { return nil }
       return .clientCertificate(subject: subject, publicKey: publicKey, terms: terms)
     case .device(let bytes, _):
-      guard settings.requiresAppAuth, let door = shared.devices?.door, door.isOpen,
+      guard settings.requiresAppAuth, let door = shared.devices?.admitted, door.isOpen,
         let id = DeviceID(bytes), let device = door.device(id)
       else { return nil }
       return .device(device)

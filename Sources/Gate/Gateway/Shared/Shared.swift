@@ -128,7 +128,7 @@ final class Shared: Sendable {
     counters = mailboxes.map { _ in Counters() }
     revocations = Revocations(
       store: store, register: register, mailboxes: mailboxes, clock: clock, log: log)
-    devices?.door.attach(to: self)
+    devices?.admitted.attach(to: self)
   }
 
   /// Sessions without a connection that somebody may play on in; two counts are read one after the other.
@@ -175,7 +175,7 @@ final class Shared: Sendable {
     switch credential {
     case .assertion(let keyID): store.isRevoked(keyID)
     case .device(let device):
-      devices?.door.device(device.id) == nil || device.attestedKey.map(store.isRevoked) == true
+      devices?.admitted.device(device.id) == nil || device.attestedKey.map(store.isRevoked) == true
     case .clientCertificate, .none: false
     }
   }

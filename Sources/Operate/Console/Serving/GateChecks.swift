@@ -193,7 +193,7 @@ final class GateChecks: Sendable {
     let (seen, now) = (seen.withLock { $0 }, clock.monotonic())
     var checks = [listening(seen), draining, loops(seen), keyStore(seen)]
     if let devices {
-      let trouble = devices.door.registryTrouble
+      let trouble = devices.admitted.registryTrouble
       checks.append(.init("registry", trouble == nil ? .ok : .failed, detail: trouble))
     }
     return Readiness(

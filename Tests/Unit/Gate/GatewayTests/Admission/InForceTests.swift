@@ -11,7 +11,7 @@ import Testing
 
 /// What lets an upgrade in is judged again when its `101` is due (docs/protocol.md, "Admission"): here it has changed while
 /// the game was being called, or while the session to go on with was asked for. What concerns devices is in
-/// `DeviceDoorTests`.
+/// `AdmittedDevicesTests`.
 @Suite struct InForceTests {
   // MARK: Settings
 

@@ -122,12 +122,12 @@ final class LoopHarness {
   private static func devices(
     at path: String, from level: Level, _ clock: ManualClock, _ log: GateLog
   ) throws -> Devices {
-    let door = DeviceDoor(level: level, log: log)
+    let admitted = AdmittedDevices(level: level, log: log)
     let registry = try Registry(
       RegistryDatabase(path + "/devices.db"), settings: RegistrySettings(publicURL: "https://gate.example"),
-      clock: clock, entropy: SeededEntropy(2), listener: door)
+      clock: clock, entropy: SeededEntropy(2), listener: admitted)
     try registry.begin()
-    return Devices(registry: registry, door: door)
+    return Devices(registry: registry, admitted: admitted)
   }
 
   private static func configuration(

@@ -14,7 +14,7 @@ internal import Synchronization
 internal import Time
 internal import Telemetry
 
-package final class DeviceDoor: RegistryListener {
+package final class AdmittedDevices: RegistryListener {
   private struct State: Sendable {
     var services: [Bytes32: ServiceID] = [:]
     var keySet: [UInt8] = Array(#"{"keys":[]}"#.utf8)

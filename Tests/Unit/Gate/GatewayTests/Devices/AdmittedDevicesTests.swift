@@ -16,7 +16,7 @@ import Time
 @testable import Scheduling
 
 /// Devices that come in by keys of their own (docs/protocol.md, "Admission"), and what ends with them.
-@Suite struct DeviceDoorTests {
+@Suite struct AdmittedDevicesTests {
   private static let settings = [
     ("REQUIRE_APP_AUTH", "true"), ("APPATTEST_APP_IDS", "TEAM123456.a.b"), ("MAX_SESSIONS_PER_KEY", "2"),
   ]
@@ -81,7 +81,7 @@ import Time
   @Test func byItsKey() throws {
     let harness = try harness()
     let handset = try Handset(harness)
-    harness.devices?.door.hear(.deviceActive(try handset.active()))
+    harness.devices?.admitted.hear(.deviceActive(try handset.active()))
     let app = TestApp(harness)
     try app.connect(fields: try handset.fields())
     #expect(app.head.hasPrefix("HTTP/1.1 101 "))
@@ -94,8 +94,8 @@ import Time
   @Test func whatIsRefused() throws {
     let harness = try harness()
     let (handset, other) = (try Handset(harness), try Handset(harness))
-    let door = try #require(harness.devices).door
-    door.hear(.deviceActive(try handset.active()))
+    let admitted = try #require(harness.devices).admitted
+    admitted.hear(.deviceActive(try handset.active()))
     let used = try handset.nonce()
     #expect(try answer(harness, try handset.fields(nonce: used)).hasPrefix("HTTP/1.1 101 "))
     func refusal(_ fields: [String]) throws -> String? {
@@ -142,15 +142,15 @@ import Time
   @Test(arguments: [true, false]) func aDeviceThatIsGone(isRevoked: Bool) throws {
     let harness = try harness(loops: 2)
     let (handset, other) = (try Handset(harness), try Handset(harness))
-    let door = try #require(harness.devices).door
-    for phone in [handset, other] { door.hear(.deviceActive(try phone.active())) }
+    let admitted = try #require(harness.devices).admitted
+    for phone in [handset, other] { admitted.hear(.deviceActive(try phone.active())) }
     let apps = [TestApp(harness), TestApp(harness), TestApp(harness)]
     try apps[0].connect(at: 0, fields: try handset.fields())
     try apps[1].connect(at: 1, fields: try handset.fields())
     try apps[2].connect(at: 1, fields: try other.fields())
     apps[1].player?.vanish()
     harness.turn()
-    door.hear(isRevoked ? .deviceGone(handset.id) : .deviceActive(try handset.active(.bare)))
+    admitted.hear(isRevoked ? .deviceGone(handset.id) : .deviceActive(try handset.active(.bare)))
     for _ in 0..<4 {
       harness.turn()
       for app in apps { app.hear() }
@@ -167,8 +167,8 @@ import Time
   func aDeviceThatChangesOnItsWay(_ change: String) throws {
     let harness = try harness()
     let (handset, other, key) = (try Handset(harness), try Handset(harness), registeredKey(harness))
-    let door = try #require(harness.devices).door
-    door.hear(.deviceActive(try handset.active(attestedBy: key.identifier)))
+    let admitted = try #require(harness.devices).admitted
+    admitted.hear(.deviceActive(try handset.active(attestedBy: key.identifier)))
     let app = TestApp(harness)
     try app.call(fields: try handset.fields())
     harness.turn()
@@ -176,16 +176,16 @@ import Time
     var code: String? = "device_revoked"
     switch change {
     // Told by the registry, which ends the upgrade; or not told yet.
-    case "revoked": door.hear(.deviceGone(handset.id))
-    case "lower": door.hear(.deviceActive(try handset.active(.bare)))
+    case "revoked": admitted.hear(.deviceGone(handset.id))
+    case "lower": admitted.hear(.deviceActive(try handset.active(.bare)))
     case "another key":
       let active = ActiveDevice(
         id: handset.id, key: try other.key.point(), level: .appAttested, attestedKey: key.identifier)
-      door.hear(.deviceActive(active))
+      admitted.hear(.deviceActive(active))
       code = "signature_rejected"
     case "its key revoked": _ = harness.store.revoke(key.identifier, now: harness.clock.wall())
     default:
-      door.hear(.deviceActive(try handset.active(attestedBy: key.identifier)))
+      admitted.hear(.deviceActive(try handset.active(attestedBy: key.identifier)))
       code = nil
     }
     for _ in 0..<8 {
@@ -205,7 +205,7 @@ import Time
     let harness = try harness()
     let (handset, owner) = (try Handset(harness), KeyIdentifier(Bytes32(words: 1, 2, 3, 4)))
     let register = harness.shared.register
-    harness.devices?.door.hear(.deviceActive(try handset.active(attestedBy: owner)))
+    harness.devices?.admitted.hear(.deviceActive(try handset.active(attestedBy: owner)))
     // One that came by the App Attest key, on a loop that is not here.
     let older = SessionReference(loop: 9, token: 1)
     #expect(register.admit(older, of: owner, limit: 2) == [])
@@ -215,7 +215,7 @@ import Time
     let second = SessionReference(loop: 9, token: 2)
     #expect(register.admit(second, of: owner, limit: 2) == [older])
     #expect(register.sessions(of: Credential.owner(handset.id)).count == 1)
-    harness.devices?.door.hear(.deviceGone(handset.id))
+    harness.devices?.admitted.hear(.deviceGone(handset.id))
     for _ in 0..<4 {
       harness.turn()
       app.hear()
@@ -231,7 +231,7 @@ import Time
     var apps: [TestApp] = []
     for number in 1...3 as ClosedRange<UInt64> {
       let keyID = KeyIdentifier(Bytes32(words: number, 2, 3, 4))
-      harness.devices?.door.hear(.deviceActive(try handset.active(attestedBy: keyID)))
+      harness.devices?.admitted.hear(.deviceActive(try handset.active(attestedBy: keyID)))
       let app = TestApp(harness)
       try app.connect(fields: try handset.fields())
       apps.append(app)
@@ -247,21 +247,21 @@ import Time
   @Test func approvalsThatAreOpen() throws {
     let harness = try harness()
     let (handset, other) = (try Handset(harness), try Handset(harness))
-    let door = try #require(harness.devices).door
-    for phone in [handset, other] { door.hear(.deviceActive(try phone.active())) }
+    let admitted = try #require(harness.devices).admitted
+    for phone in [handset, other] { admitted.hear(.deviceActive(try phone.active())) }
     let (app, stranger) = (TestApp(harness), TestApp(harness))
     try app.connect(fields: try handset.fields())
     try stranger.connect(fields: try other.fields())
     let counted = app.count
-    door.hear(.approvalsOpen(handset.id, attestedBy: nil, count: 1))
-    door.hear(.approvalsOpen(handset.id, attestedBy: nil, count: 2))
+    admitted.hear(.approvalsOpen(handset.id, attestedBy: nil, count: 1))
+    admitted.hear(.approvalsOpen(handset.id, attestedBy: nil, count: 2))
     for _ in 0..<4 {
       harness.turn()
       for app in [app, stranger] { app.hear() }
     }
     #expect(app.events.last == #"{"type":"approvals","open":2}"#)
     // However many logins wait: the phone asks which.
-    for _ in 0..<2 { door.hear(.codeWanted(handset.id, attestedBy: nil)) }
+    for _ in 0..<2 { admitted.hear(.codeWanted(handset.id, attestedBy: nil)) }
     for _ in 0..<4 {
       harness.turn()
       for app in [app, stranger] { app.hear() }
@@ -281,7 +281,7 @@ import Time
     var token: Token?
     harness.loop.sessions.forEach { token = $0.token }
     harness.shared.register.enter(harness.loop.reference(to: try #require(token)), of: keyID)
-    harness.devices?.door.hear(.approvalsOpen(handset.id, attestedBy: keyID, count: 3))
+    harness.devices?.admitted.hear(.approvalsOpen(handset.id, attestedBy: keyID, count: 3))
     for _ in 0..<4 {
       harness.turn()
       app.hear()
@@ -303,8 +303,8 @@ import Time
   @Test func aDeviceWhoseKeyIsRevoked() throws {
     let harness = try harness()
     let (handset, key) = (try Handset(harness), registeredKey(harness))
-    harness.devices?.door.hear(.deviceActive(try handset.active(attestedBy: key.identifier)))
-    let device = try #require(harness.devices?.door.device(handset.id))
+    harness.devices?.admitted.hear(.deviceActive(try handset.active(attestedBy: key.identifier)))
+    let device = try #require(harness.devices?.admitted.device(handset.id))
     #expect(!harness.shared.isShutOut(.device(device)))
     _ = harness.store.revoke(key.identifier, now: harness.clock.wall())
     #expect(harness.shared.isShutOut(.device(device)))
@@ -315,7 +315,7 @@ import Time
   @Test func theKeyOfADevice() throws {
     let harness = try harness()
     let key = registeredKey(harness)
-    harness.devices?.door.hear(.attestedKeyRevoked(key.identifier))
+    harness.devices?.admitted.hear(.attestedKeyRevoked(key.identifier))
     harness.turn()
     #expect(harness.store.isRevoked(key.identifier))
   }
@@ -323,11 +323,11 @@ import Time
   /// What went before there were loops is refused before one of them serves.
   @Test func keysThatWentBeforeTheLoops() throws {
     let harness = try harness()
-    let door = DeviceDoor(log: GateLog(sink: Nowhere()))
+    let admitted = AdmittedDevices(log: GateLog(sink: Nowhere()))
     let key = registeredKey(harness)
-    door.hear(.attestedKeyRevoked(key.identifier))
+    admitted.hear(.attestedKeyRevoked(key.identifier))
     #expect(!harness.store.isRevoked(key.identifier))
-    door.attach(to: harness.shared)
+    admitted.attach(to: harness.shared)
     #expect(harness.store.isRevoked(key.identifier))
   }
 
@@ -350,54 +350,54 @@ import Time
   @Test(arguments: [Level.appAttested, nil], Standing.allCases)
   func theKeyGoesWithItsDevice(level: Level?, standing: Standing) throws {
     let harness = try harness()
-    let door = DeviceDoor(level: level, log: GateLog(sink: Nowhere()))
-    door.attach(to: harness.shared)
+    let admitted = AdmittedDevices(level: level, log: GateLog(sink: Nowhere()))
+    admitted.attach(to: harness.shared)
     let subject = try #require(Subject("anna"))
     for byName in [false, true] {
       let (handset, other) = (try Handset(harness), try Handset(harness))
       let number: UInt64 = byName ? 3 : 1
       let (key, others) = (registeredKey(harness, number), registeredKey(harness, number + 1))
       let weak = standing == .tooWeak ? Level.bare : .appAttested
-      door.hear(
+      admitted.hear(
         Self.effect(try handset.active(weak, attestedBy: key.identifier, of: subject), standing))
-      door.hear(
+      admitted.hear(
         Self.effect(try other.active(weak, attestedBy: others.identifier, of: Subject("Anna")), standing))
-      #expect((door.device(handset.id) != nil) == (level != nil && standing == .active))
+      #expect((admitted.device(handset.id) != nil) == (level != nil && standing == .active))
       let app = TestApp(harness)
       try app.connect(fields: try fields(of: harness))
       var token: Token?
       harness.loop.sessions.forEach { if $0.state != .ended { token = $0.token } }
       harness.shared.register.enter(harness.loop.reference(to: try #require(token)), of: key.identifier)
-      door.hear(byName ? .subjectRevoked(subject) : .deviceRevoked(handset.id))
+      admitted.hear(byName ? .subjectRevoked(subject) : .deviceRevoked(handset.id))
       for _ in 0..<4 {
         harness.turn()
         app.hear()
       }
       #expect(app.closeCode != nil)
-      #expect(harness.store.isRevoked(key.identifier) && door.device(handset.id) == nil)
+      #expect(harness.store.isRevoked(key.identifier) && admitted.device(handset.id) == nil)
       #expect(!harness.store.isRevoked(others.identifier))
-      #expect((door.device(other.id) != nil) == (level != nil && standing == .active))
+      #expect((admitted.device(other.id) != nil) == (level != nil && standing == .active))
     }
   }
 
   /// Anybody who may come in.
   private func fields(of harness: LoopHarness) throws -> [String] {
     let handset = try Handset(harness)
-    harness.devices?.door.hear(.deviceActive(try handset.active()))
+    harness.devices?.admitted.hear(.deviceActive(try handset.active()))
     return try handset.fields()
   }
 
   /// Of a device that is known by nothing else as well.
   @Test(arguments: [true, false]) func earlierKeysGoWithTheirDevice(byName: Bool) throws {
     let harness = try harness()
-    let door = try #require(harness.devices).door
+    let admitted = try #require(harness.devices).admitted
     let (handset, anna) = (try Handset(harness), try #require(Subject("anna")))
     let keys = (1...3).map { registeredKey(harness, $0).identifier }
-    door.hear(.formerKey(keys[0], of: handset.id, subject: Subject("bert")))
-    door.hear(.formerKey(keys[1], of: handset.id, subject: Subject("bert")))
-    door.hear(.formerKey(keys[2], of: DeviceID(random: KernelEntropy()), subject: Subject("bert")))
-    door.hear(.deviceActive(try handset.active(.bare, of: anna)))
-    door.hear(byName ? .subjectRevoked(anna) : .deviceRevoked(handset.id))
+    admitted.hear(.formerKey(keys[0], of: handset.id, subject: Subject("bert")))
+    admitted.hear(.formerKey(keys[1], of: handset.id, subject: Subject("bert")))
+    admitted.hear(.formerKey(keys[2], of: DeviceID(random: KernelEntropy()), subject: Subject("bert")))
+    admitted.hear(.deviceActive(try handset.active(.bare, of: anna)))
+    admitted.hear(byName ? .subjectRevoked(anna) : .deviceRevoked(handset.id))
     harness.turn()
     #expect(keys.map(harness.store.isRevoked) == [true, true, false])
   }
@@ -405,20 +405,20 @@ import Time
   /// It is another's from then on, or nobody's: what was known of it is not.
   @Test func whatIsKnownOfADeviceIsItsLast() throws {
     let harness = try harness()
-    let door = try #require(harness.devices).door
+    let admitted = try #require(harness.devices).admitted
     let (handset, key, next) = (
       try Handset(harness), registeredKey(harness, 1).identifier, registeredKey(harness, 2).identifier
     )
     let (anna, bert) = (try #require(Subject("anna")), try #require(Subject("bert")))
-    door.hear(.deviceActive(try handset.active(attestedBy: key, of: anna)))
-    door.hear(.deviceActive(try handset.active(attestedBy: next, of: bert)))
-    door.hear(.subjectRevoked(anna))
+    admitted.hear(.deviceActive(try handset.active(attestedBy: key, of: anna)))
+    admitted.hear(.deviceActive(try handset.active(attestedBy: next, of: bert)))
+    admitted.hear(.subjectRevoked(anna))
     harness.turn()
-    #expect(door.device(handset.id) != nil && !harness.store.isRevoked(next))
-    door.hear(.deviceWaits(try handset.active(attestedBy: key)))
-    door.hear(.formerKey(next, of: handset.id, subject: nil))
-    door.hear(.deviceExpired(handset.id))
-    door.hear(.deviceRevoked(handset.id))
+    #expect(admitted.device(handset.id) != nil && !harness.store.isRevoked(next))
+    admitted.hear(.deviceWaits(try handset.active(attestedBy: key)))
+    admitted.hear(.formerKey(next, of: handset.id, subject: nil))
+    admitted.hear(.deviceExpired(handset.id))
+    admitted.hear(.deviceRevoked(handset.id))
     harness.turn()
     #expect(!harness.store.isRevoked(key) && !harness.store.isRevoked(next))
   }
