@@ -29,7 +29,7 @@ extension ConsolePages {
   ) -> Result<JSONValue, ControlRefusal> {
     let (control, origin) = (sources.control, origin(of: request.actor))
     let order = RegistryOrder(verb, arguments)
-    // Here and not as an errand: the registry may search for seconds, and errands of others would wait for it.
+    // On the page's own thread: the registry may search for seconds, and nothing else waits for it.
     switch control.answer(order, by: origin) {
     case .registry(let value): return .success(value)
     case .refused(let refusal): return .failure(refusal)

@@ -1,7 +1,7 @@
 /// Whether the gate lives and can serve, for `/livez` and `/readyz` (docs/console.md, "Admin listener").
 ///
 /// A thread looks once a second, and waits for nothing; probes find what it saw. It is no thread behind the loops, as it
-/// takes locks that loops wait for. What may take its time, the disk and a call to the game, are errands, and neither waits for
+/// takes locks that loops wait for. What may take its time, the disk and a call to the game, has executors of its own, and neither waits for
 /// the other.
 import Admin
 import Assembly
@@ -28,7 +28,7 @@ final class GateChecks: Sendable {
   private let folders: [String]
   private let isDraining: @Sendable () -> Bool
   /// Their own: an operator's work that takes long is no disk that does not answer, and a disk is nothing to wait for.
-  private let (looks, calls) = (Errands(name: "admin-looks"), Errands(name: "admin-calls"))
+  private let (looks, calls) = (Executor(name: "admin-looks"), Executor(name: "admin-calls"))
   private let clock: any Clock
   private let seen: Mutex<Seen>
   private let records = Mutex(StandingRecord())
@@ -49,7 +49,7 @@ final class GateChecks: Sendable {
     /// Nil when it cannot be told.
     var space: [DiskSpace]?
     var spaceAt = MonotonicTime(nanoseconds: 0)
-    /// Such an errand is out, and none is sent until it is back.
+    /// Such work is under way, and no more is sent until it is done.
     var isLooking = false
     var isCalling = false
   }
@@ -93,7 +93,7 @@ final class GateChecks: Sendable {
     thread.withLock { $0 = handle }
   }
 
-  /// All errands are done when this returns.
+  /// All work is done when this returns.
   func stop() {
     isStopping.store(true, ordering: .relaxed)
     bell.ring()

@@ -1,4 +1,4 @@
-/// What the pages of sessions show. A listing asks all loops, so it is an errand; names of devices are the registry's.
+/// What the pages of sessions show. A listing asks all loops; names of devices are the registry's.
 import Addresses
 import Admin
 import Bytes

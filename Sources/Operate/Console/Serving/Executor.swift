@@ -2,9 +2,9 @@
 import Synchronization
 import System
 
-final class Errands: Sendable {
+final class Executor: Sendable {
   private struct Queue {
-    var errands: [@Sendable () -> Void] = []
+    var work: [@Sendable () -> Void] = []
     var isStopping = false
   }
 
@@ -22,7 +22,7 @@ final class Errands: Sendable {
     thread.withLock { $0 = handle }
   }
 
-  /// Errands that wait are done; to be called when nobody brings more.
+  /// Work that waits is done when this returns; to be called when no more is sent.
   func stop() {
     queue.withLock { queue, wake in
       queue.isStopping = true
@@ -32,20 +32,20 @@ final class Errands: Sendable {
   }
 
   /// Does not wait for it.
-  func send(_ errand: @escaping @Sendable () -> Void) {
+  func send(_ work: @escaping @Sendable () -> Void) {
     queue.withLock { queue, wake in
-      queue.errands.append(errand)
+      queue.work.append(work)
       wake.one()
     }
   }
 
   private func serve() {
-    while let errand = next() { errand() }
+    while let work = next() { work() }
   }
 
   private func next() -> (@Sendable () -> Void)? {
     queue.wait { queue in
-      if !queue.errands.isEmpty { return .done(queue.errands.removeFirst()) }
+      if !queue.work.isEmpty { return .done(queue.work.removeFirst()) }
       return queue.isStopping ? .done(nil) : .wait
     }
   }
