@@ -192,6 +192,20 @@ def test_it_outlives_the_process(gate, device, new_device, end):
     assert gate.keys()[device.key_id_b64]["signCount"] == 1
 
 
+def test_another_gate_with_the_same_secret_takes_it(gate, gates, backend, device, folder):
+    """Each of them has a store of its own."""
+    (folder / "other").mkdir()
+    other = gates(
+        backend,
+        ATTESTED_KEYS_PATH=folder / "other" / "attested-keys.json",
+        CONTROL_SOCKET=folder / "other" / "control.sock",
+        DEVICE_PSEUDONYM_KEY_PATH=folder / "device-pseudonym.key",
+    )
+    good = document(gate, device)
+    assert registers(other, good) == (200, True)
+    assert registers(gate, good) == (200, True)
+
+
 def test_another_secret_knows_none_of_it(gate, device, folder):
     good = document(gate, device)
     gate.app.close()
