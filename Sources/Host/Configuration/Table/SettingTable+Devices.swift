@@ -97,9 +97,9 @@ extension SettingTable {
     Setting(
       "GEO_PATH", .path, optional: \.stated.geoPath, otherwise: "no address has a country or a network",
       in: .devices, isReloadable: true,
-      "A folder with databases in MaxMind's format, kept in memory: GeoLite2-Country.mmdb or GeoLite2-City.mmdb, with "
-        + "which the country that a phone states is compared, and GeoLite2-ASN.mmdb, by which a phone that changes "
-        + "networks is noticed; read again at SIGHUP."),
+      "A folder with databases in MaxMind's format, kept in memory and read again at SIGHUP. The country that a phone "
+        + "states is compared with GeoLite2-Country.mmdb or GeoLite2-City.mmdb; GeoLite2-ASN.mmdb shows a change of "
+        + "networks."),
   ]
 
   private static let pins: [Setting] = [

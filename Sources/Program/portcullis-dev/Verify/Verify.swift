@@ -30,20 +30,21 @@ struct VerifyJudge: ParsableCommand {
       signed what. That it was approved is said by its state, and by the status of --approved. Whose the keys are, and \
       that an operator has agreed, is the gate's word.
 
-      Android key attestation: the chain, the leaf first, as certificates in PEM, or the JSON object that the app has sent \
-      as evidence, with x5c; with --approval its approval_x5c is judged, for the key of approval_pubkey. It needs --key, \
+      Android key attestation: the chain, the leaf first. It is certificates in PEM, or the JSON object with x5c that the \
+      app has sent as evidence. With --approval its approval_x5c is judged, for the key of approval_pubkey. It needs --key, \
       --apps, and --server-id with --nonce, or --challenge. The age of the revocation list is not judged here.
 
       Token of Play Integrity: as the app has got it. It needs --keys, --apps and --nonce, which is base64url of SHA-256 of \
       the message play-nonce (docs/android.md).
 
-      Recorded case: a JSON object that describes one attestation or assertion: kind, attestation_b64 and \
-      key_id_b64, or assertion_b64, public_key_x963_b64 and previous_counter; client_data_hash_b64, \
-      challenge_b64 or client_data_b64; team_id and bundle_id; environment (one or several); verify_at \
-      (default: now); root (apple, or a PEM file beside FILE); launch_policy. Messages of devices (kind message), \
-      summaries (summary), tokens (play-integrity), chains (android-key), good ones of these with a rule for changing them \
-      (sweep) and requests for a code (risk) are judged as well; docs/devices-messages.md, docs/android.md and \
-      docs/risk.md have their steps. Status 1 also means a verdict other than the object's expect.result.
+      Recorded case: a JSON object that describes one attestation or assertion. Its kind says which. An attestation has \
+      attestation_b64 and key_id_b64. An assertion has assertion_b64, public_key_x963_b64 and previous_counter. Both have \
+      client_data_hash_b64, challenge_b64 or client_data_b64; team_id and bundle_id; environment (one or several). \
+      Optional are verify_at (default: now), root (apple, or a PEM file beside FILE) and launch_policy.
+
+      Other kinds are message (of a device), summary, play-integrity (a token), android-key (a chain), sweep (a good one \
+      of these with a rule for changing it) and risk (a request for a code). Their steps are in docs/devices-messages.md, \
+      docs/android.md and docs/risk.md. Status 1 also means a verdict other than the object's expect.result.
 
       With --jsonl each line of FILE is such an object, and one line a case is printed: \
       {"name":…,"result":"accept"}, {"name":…,"result":"reject","check":"<step>"}, or "unsupported" for \
