@@ -1,4 +1,4 @@
-/// A loop's buffer for one read, whoever's turn it is; nothing stays in it between turns.
+/// A loop's buffer for one read, shared by its connections; nothing stays in it between turns.
 internal import Glibc
 
 /// Memory that is asked for once and becomes resident where it is used.

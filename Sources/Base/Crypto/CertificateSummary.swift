@@ -4,7 +4,7 @@ internal import Glibc
 package import Time
 
 package struct CertificateSummary: Equatable, Sendable {
-  /// RFC 2253, as OpenSSL writes it; the words of whoever made the certificate.
+  /// RFC 2253, as OpenSSL writes it; the words of the certificate's maker.
   package let subject: String
   /// Of hosts, as the certificate has them, such as `*.example.org`; those alone that can be names of hosts.
   package let hosts: [String]

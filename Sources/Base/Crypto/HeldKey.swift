@@ -3,7 +3,7 @@ internal import COpenSSL
 internal import System
 
 /// For OpenSSL 3.0, making a key from its point costs 40 % of a verification on P-256; putting the point into a key that
-/// is there already, 2 %. Whoever calls keeps the error queue clean (`withCleanErrorQueue`).
+/// is there already, 2 %. The caller keeps the error queue clean (`withCleanErrorQueue`).
 @safe final class HeldKey {
   /// An `EVP_PKEY*`, and an `EVP_PKEY_CTX*` that is initialized for verification by it.
   private let key: OpaquePointer

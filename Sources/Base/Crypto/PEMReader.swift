@@ -1,7 +1,7 @@
 /// Reads a PEM text block by block (RFC 7468); text around the blocks is free.
 internal import COpenSSL
 
-/// Nobody is asked for a pass phrase: what needs one cannot be read. Whoever calls keeps the error queue clean
+/// Nobody is asked for a pass phrase: what needs one cannot be read. The caller keeps the error queue clean
 /// (`withCleanErrorQueue`), as it tells the end of the text from a block that is malformed.
 @safe struct PEMReader: ~Copyable {
   /// A BIO with a copy of the text.

@@ -3,7 +3,7 @@ internal import Bytes
 internal import Logging
 internal import Time
 
-/// Fields stand in the order in which they are added: for whoever adds them by hand, first those of `LogLine.order`,
+/// Fields stand in the order in which they are added: code that adds them by hand adds first those of `LogLine.order`,
 /// then the others by the alphabet.
 package struct LogLineWriter: ~Copyable {
   private let format: LogFormat

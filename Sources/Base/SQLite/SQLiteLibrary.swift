@@ -26,7 +26,7 @@ package enum SQLiteLibrary {
     listener.withLock { $0.report = report }
   }
 
-  /// Opening a database does it; whoever calls SQLite himself has to before he does.
+  /// Opening a database does it; code that calls SQLite directly has to do it first.
   package static func start() throws(SQLError) {
     if let error = failure { throw error }
   }

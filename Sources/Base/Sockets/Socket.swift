@@ -43,7 +43,7 @@ package struct Socket: ~Copyable {
     try OwnedDescriptor.duplicate(descriptor)
   }
 
-  /// Ends the connection in both directions, whoever else has a descriptor of it.
+  /// Ends the connection in both directions, also for other processes that have a descriptor of it.
   package borrowing func end() {
     _ = shutdown(descriptor, Int32(SHUT_RDWR))
   }

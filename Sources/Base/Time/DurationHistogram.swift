@@ -27,7 +27,7 @@ package final class DurationHistogram: Sendable {
   }
 }
 
-/// The same as a plain value, which whoever has a lock already counts in.
+/// The same as a plain value, for counting under a lock that is held already.
 package struct DurationReading: Equatable, Sendable {
   /// What took no longer counts there: 1, 2.5 and 5 of each power of ten, from a millisecond to ten seconds.
   package static let bounds: [Duration] = boundNanoseconds.map { .nanoseconds(Int64($0)) }

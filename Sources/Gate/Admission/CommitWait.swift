@@ -1,4 +1,4 @@
-/// For whoever waits until the key store has written something.
+/// For threads that wait until the key store has written something.
 package import KeyStore
 package import Scheduling
 

@@ -68,10 +68,10 @@ package struct Refusal: Error, Equatable {
   }
 
   /// - Parameters:
-  ///   - tellsStep: whoever asks is a service, or this is no production: a developer reads the answer.
+  ///   - tellsStep: the caller is a service, or this is no production: a developer reads the answer.
   ///   - provesByDevice: what is asked is proved by a device's key, and not by App Attest.
   package func response(tellsStep: Bool, provesByDevice: Bool) -> Response {
-    // Rounded up: whoever comes back then is not refused again for a fraction of a second.
+    // Rounded up: a client that comes back then is not refused again for a fraction of a second.
     let seconds =
       retryAfter.map { max(1, Int(clamping: ($0 + .nanoseconds(999_999_999)).components.seconds)) } ?? 1
     return .refusal(

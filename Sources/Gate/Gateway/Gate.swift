@@ -187,7 +187,7 @@ package final class Gate: Sendable {
                 index: index, shared: shared, settings: prepared.settings, mailbox: mailboxes[index],
                 acceptor: Acceptor(listeners))))
         }
-        // Whoever is served finds the session that he comes back to.
+        // A player who is served finds the session that he comes back to.
         prepared.kept?.takeUp(shared, prepared.settings, loops.map(\.loop))
         try prepared.kept?.begin()
         // Before the loops, so that nobody is refused for a name that has just not been asked for.

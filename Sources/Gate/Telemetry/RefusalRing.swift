@@ -45,7 +45,7 @@ package struct RefusalEntry: Equatable, Sendable {
 
 /// A thousand entries, and up to one block more: below 300 KiB with all that they name.
 ///
-/// Loops write, under one lock that each holds for an assignment. Whoever reads holds it for one as well, as it takes the
+/// Loops write, under one lock that each holds for an assignment. A reader holds it for one as well, as it takes the
 /// blocks and copies nothing; the next refusal then copies one block of them. So a thread that lost its processor while it
 /// made a page keeps no loop.
 package final class RefusalRing: Sendable {

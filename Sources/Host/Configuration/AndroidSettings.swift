@@ -82,7 +82,7 @@ extension CombinationRules {
     if configuration.isProduction, stated["ANDROID_ROOTS_PATH"] != nil {
       report(
         "ANDROID_ROOTS_PATH", "is refused in production",
-        "remove it: whoever has the key of such a root makes phones")
+        "remove it: the holder of such a root's key can make phones")
     }
   }
 

@@ -1,4 +1,4 @@
-/// As whom the gate serves: the user of `RUN_AS` with his groups, or whoever started it.
+/// As whom the gate serves: the user of `RUN_AS` with his groups, or the user who started it.
 internal import Bytes
 internal import CLinux
 internal import Glibc

@@ -1,4 +1,4 @@
-/// Closes what the gate has sent, on a thread of its own: close(2) may wait for whoever is at the other end.
+/// Closes what the gate has sent, on a thread of its own: close(2) may wait for the other end.
 internal import Glibc
 internal import System
 

@@ -48,7 +48,7 @@ package struct Supervisor: ~Copyable {
   package static func make(
     _ settings: Settings, report: @escaping (String) -> Void
   ) throws(SystemError) -> Supervisor {
-    // What whoever started this left open is not the gate's.
+    // Descriptors that the parent left open are not the gate's.
     OwnedDescriptor.closeAll(from: 3)
     let signals = try SupervisorSignals()
     let inbox = try NoticeInbox()

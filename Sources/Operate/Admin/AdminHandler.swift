@@ -11,7 +11,7 @@ package protocol AdminHandler: Sendable {
   var readiness: Readiness { get }
   /// In Prometheus' text format, version 0.0.4. Called on the fast thread.
   func metrics() -> [UInt8]
-  /// A style, a script or a picture, the same for whoever asks; nil for any other path. Called on the fast thread.
+  /// A style, a script or a picture, the same for every client; nil for any other path. Called on the fast thread.
   func asset(_ path: String) -> AdminAnswer?
   /// An answer out of memory; nil for what has to be searched, waited for or written, which `work` does. Called on the fast
   /// thread.

@@ -9,7 +9,7 @@ internal import System
 package import Time
 
 package enum KeyText {
-  /// Nil where there is none, or whoever asks may not read it: keys are shown all the same.
+  /// Nil where there is none, or the asking user may not read it: keys are shown all the same.
   package static func pseudonymKey(_ configuration: GateConfiguration) -> PseudonymKey? {
     (try? PseudonymKeyFile(path: configuration.store.pseudonymKeyPath).read()) ?? nil
   }

@@ -57,7 +57,7 @@ package final class SettingsInForce: Sendable {
 
   package func begin() { state.withLock { state, _ in state.begun += 1 } }
 
-  /// The gate ends, and whoever waits for a reload need not: his thread is waited for.
+  /// The gate ends, and nobody has to wait for a reload: the waiting thread is joined.
   package func stop() {
     state.withLock { state, wake in
       state.isOver = true

@@ -38,7 +38,7 @@ package struct StartInspection {
     package consuming func drop() throws(SystemError) { try credentials.drop() }
   }
 
-  /// Reads what is read as whoever started the program, becomes the user of `RUN_AS` on trial, and looks what that one
+  /// Reads what is read as the user who started the program, becomes the user of `RUN_AS` on trial, and looks what that one
   /// gets at. Where nobody can say whom the gate would be, it looks as whom it most likely is to be.
   /// - Parameters:
   ///   - isGivenUp: something was told already.

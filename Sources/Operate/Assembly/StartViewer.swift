@@ -1,5 +1,5 @@
 /// As whom the files of a start are looked at, and what he does not get at: the user of `RUN_AS`, or, where that is missing
-/// or refused, the one who most likely is to be named, so that whoever mends it learns the rest in the same run.
+/// or refused, the one who most likely is to be named, so that the operator learns the rest in the same run.
 import Bytes
 import Configuration
 import Confinement
@@ -41,7 +41,7 @@ enum StartViewer {
 
   /// Whether he does not get at a file that is to be read: `tell` says so, if there is something to say.
   func cannotRead(_ path: String, _ needs: [FileNeed]) -> Bool {
-    // Whoever reads it says why not.
+    // The code that reads it says why not.
     if case .asStarted = self { return false }
     return needs.contains { need in
       need.path == path && !EffectiveAccess.isGranted(path, [.read])

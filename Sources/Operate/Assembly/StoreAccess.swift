@@ -1,4 +1,4 @@
-/// The key store without a gate: read beside whoever owns it, or owned for a moment to edit it (docs/key-store.md,
+/// The key store without a gate: read beside its owner, or owned for a moment to edit it (docs/key-store.md,
 /// "One owner").
 package import Admission
 import Bytes

@@ -3,7 +3,7 @@ internal import Bytes
 internal import JSON
 
 package enum AdminOrder: Equatable, Sendable {
-  /// An address to sign in by, for whoever asks.
+  /// An address by which the asking user signs in.
   case link
   /// - Parameters:
   ///   - scopes: words of the console's, which it reads itself.

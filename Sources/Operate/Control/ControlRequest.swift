@@ -16,7 +16,7 @@ package enum ControlRequest: Equatable, Sendable {
   case keysImport(ForeignKeys)
   case sessionsList
   case sessionsClose(SessionSelection)
-  /// Let nobody begin to play; whoever plays plays on.
+  /// Accept no new players; current players go on.
   case drain
   /// Let everybody in again.
   case undrain

@@ -187,7 +187,7 @@ package final class ControlServer: Sendable {
       case .ended, .failed: return
       }
       let line = answer.line
-      // Whoever has this answer may come again at once and find the place free. A longer one may wait for its reader.
+      // A client that has this answer may ask again at once, and finds the place free. A longer one may wait for its reader.
       if !goesOn, line.count <= Self.answerAtOnce {
         isServed = false
         leave(peer)

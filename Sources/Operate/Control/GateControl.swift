@@ -60,7 +60,7 @@ package final class GateControl: ControlHandler {
     actions.log(change.event.word, change.about, answer, by: peer)
     var members = change.members
     if case .refused(let refusal) = answer {
-      // What may be done is not kept from whoever reads the audit.
+      // The audit also says what may have been done.
       guard refusal.isPerhapsDone else { return }
       members.append(.word("result", "perhaps"))
     }
@@ -185,7 +185,7 @@ package final class GateControl: ControlHandler {
   ) -> ControlAnswer {
     switch order.verb.ending {
     case .nothing: return answer(order)
-    // Whoever has revoked a device wants to know that it has left.
+    // The operator who revokes a device wants to know that it has left.
     case .devices: return settled { answer(order) }
     case .devicesFirst(let verb):
       // Its row is what a start knows its App Attest key by, and goes when the key store has that on its disk.
@@ -302,7 +302,7 @@ package final class GateControl: ControlHandler {
       return .refused(
         ControlRefusal(
           .timeout,
-          "all sessions have ended, but whoever keeps descriptors for the gate does not say that it let go of them"
+          "all sessions have ended, but the process that keeps descriptors for the gate has not said that it released them"
         ))
     }
   }

@@ -106,7 +106,7 @@ extension ControlRequest.SessionSelection {
 }
 
 extension ControlRefusal {
-  /// Told to whoever has changed something: it may be done, or be done in memory alone.
+  /// Answers a change: it may be done, or be done in memory alone.
   package var isPerhapsDone: Bool {
     switch code {
     case .timeout, .notWritten, .storeUnavailable: true

@@ -63,7 +63,7 @@ package struct GateRun {
     _ signals: borrowing ProcessSignals, _ timeout: Duration, _ logger: Logger
   ) {
     let gate = open.gate
-    // Where sessions go on in a next process this is a restart: whoever wants them to end says so before.
+    // Where sessions go on in a next process this is a restart: an operator who wants them to end orders that before.
     logger.notice(
       gate.keepsSessions ? "restarting" : "draining", metadata: ["timeout": "\(timeout.wholeMilliseconds)ms"])
     let clock = SystemClock()

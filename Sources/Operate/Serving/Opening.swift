@@ -1,6 +1,6 @@
 /// From a configuration to a gate that serves, in the order that least privilege asks for.
 ///
-/// 1. Keys and certificates are read as whoever started the program. 2. The user of `RUN_AS`, on trial. 3. The store
+/// 1. Keys and certificates are read as the user who started the program. 2. The user of `RUN_AS`, on trial. 3. The store
 /// and its lock, the key of pseudonyms, and the registry of devices. 4. The control socket, so that nobody is served while
 /// it is missing, and those for approvals and for the operator. 5. The ports, as root once more. 6. That user for good. 7. The sandbox.
 /// 8. The threads, which inherit all of this: the first connection is accepted.
@@ -95,7 +95,7 @@ package struct Opening {
       door = try admin.socket()
       let filter: SystemCallFilter?
       do throws(SystemError) { filter = try systemCallFilter() } catch { throw Startup.refusal(error) }
-      // Whoever finds the ports open finds in the log what came before.
+      // Once the ports are open, the log says what came before.
       writer.writeWaiting()
       let prepared = try passed.credentials.asStarted {
         if door == nil { door = try admin.port() }
@@ -125,7 +125,7 @@ package struct Opening {
     }
   }
 
-  /// Whoever was revoked while nobody served is so before anybody is let in. A disk that hangs does not keep the gate from
+  /// Revocations that were ordered while no gate served hold before anybody is let in. A disk that hangs does not keep the gate from
   /// its players: what it was ordered to end is judged by the registry as soon as it can.
   /// - Parameter settings: with pins that are to be kept first.
   private func begin(_ devices: Gateway.Devices?, publishing settings: RegistrySettings?) throws {

@@ -1,4 +1,4 @@
-/// What a chain says of itself, whether it is to be believed or not: for whoever wants to see why one is refused.
+/// What a chain says of itself, whether it is to be believed or not: to see why one is refused.
 internal import Bytes
 internal import Time
 internal import X509

@@ -17,7 +17,7 @@ package struct PairingSecret: Sendable {
     bytes = entropy.bytes(16)
   }
 
-  /// HMAC-SHA-256 over a `pair` message: whoever sends it has seen the code.
+  /// HMAC-SHA-256 over a `pair` message: its sender has seen the code.
   package func mac(of message: DeviceMessage) -> Bytes32 {
     HMACSHA256(key: bytes.span).authenticate(message.bytes.span)
   }

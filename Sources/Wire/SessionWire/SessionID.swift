@@ -5,7 +5,7 @@ internal import Bytes
 package struct SessionID: Equatable, Sendable, CustomStringConvertible {
   package let bytes: [16 of UInt8]
 
-  /// From whoever has randomness.
+  /// From a source of randomness.
   package init(_ bytes: [16 of UInt8]) {
     self.bytes = bytes
   }

@@ -51,7 +51,7 @@ package enum ControlFrame {
     frame(.close, closePayload(code, reason: reason))
   }
 
-  /// The payload of a Close frame, for whoever masks it.
+  /// The payload of a Close frame, before masking.
   package static func closePayload(_ code: CloseCode?, reason: String = "") -> [UInt8] {
     guard let code else { return [] }
     var payload = [UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xFF)]

@@ -54,7 +54,7 @@ internal import COpenSSL
     }
   }
 
-  /// PKCS#8 in PEM, unencrypted: whoever writes it sees to the file's mode.
+  /// PKCS#8 in PEM, unencrypted: the caller sees to the file's mode.
   package func pem() throws(IssuingError) -> String {
     ERR_clear_error()
     guard let information = unsafe EVP_PKEY2PKCS8(key) else { throw .failed("write a private key") }

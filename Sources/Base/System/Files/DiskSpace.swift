@@ -2,7 +2,7 @@
 internal import Glibc
 
 package struct DiskSpace: Equatable, Sendable {
-  /// For whoever is not root.
+  /// For users other than root.
   package let freeBytes: UInt64
   package let bytes: UInt64
   /// Nil where the file system does not count them.

@@ -57,7 +57,7 @@ package enum AccountName: Equatable, Sendable {
   case named(String)
   /// There is no account with it.
   case nameless
-  /// Whoever knows accounts does not answer.
+  /// The directory of accounts does not answer.
   case unknown
 
   /// May wait for a directory of users.

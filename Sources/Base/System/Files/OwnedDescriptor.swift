@@ -27,7 +27,7 @@ package struct OwnedDescriptor: ~Copyable {
     return OwnedDescriptor(owning: copy)
   }
 
-  /// Whoever had one of them must not use it any more.
+  /// A former holder of one of them must not use it any more.
   package static func closeAll(from lowest: Int32) { portcullis_close_from(lowest) }
 
   package static func open(reading path: String) throws(SystemError) -> OwnedDescriptor {

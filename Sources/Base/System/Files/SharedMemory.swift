@@ -1,4 +1,4 @@
-/// Memory that outlives the process: a file without a name (memfd_create(2)) of a fixed size, mapped, which whoever holds
+/// Memory that outlives the process: a file without a name (memfd_create(2)) of a fixed size, mapped, which every process that holds
 /// its descriptor goes on with.
 ///
 /// It is read and written in words of eight bytes. A store of one is whole whenever the process is killed, and none that

@@ -55,7 +55,7 @@ package struct NoticeInbox: ~Copyable {
       let isAlone = portcullis_own_descriptors(number) == 0
       var taken = 0
       while taken < Self.strangersDescriptors, let next = Self.peek(number), next.process != process {
-        // Whoever waits for this is not kept waiting by those that come meanwhile either.
+        // The thread that waits for this is not kept waiting by notices that come meanwhile either.
         taken += 1
         if isAlone, next.hasDescriptors {
           taken += Self.take(number)
@@ -100,7 +100,7 @@ package struct NoticeInbox: ~Copyable {
   }
 }
 
-/// What was received, whoever sent it. Closes the descriptors that were not taken.
+/// What was received, from any sender. Closes the descriptors that were not taken.
 package struct ReceivedNotice: ~Copyable {
   /// The sender, as the kernel has it.
   package let process: Int32

@@ -80,7 +80,7 @@ package struct ServiceManager: Sendable {
     in environment: [(String, String)], process: Int32
   ) throws(ServiceManagerError) -> Duration? {
     guard let text = value("WATCHDOG_USEC", environment), !text.isEmpty else { return nil }
-    // Without a process the interval is meant for whoever reads it.
+    // Without a process the interval is meant for any process that reads it.
     if let wanted = value("WATCHDOG_PID", environment), Int32(wanted) != process { return nil }
     guard let microseconds = Int64(text), microseconds > 0 else { throw .badInterval(text) }
     return .microseconds(microseconds)

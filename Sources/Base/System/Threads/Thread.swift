@@ -9,7 +9,7 @@ package struct Thread: ~Copyable {
   /// Niceness of threads that work for milliseconds beside the loops; they are batch threads (sched(7)) with the longest
   /// slices, too. Each time a loop runs while such a thread waits, Linux's scheduler (EEVDF) notes that it had more than
   /// its share, by the weight of the other: a loop that is woken while that is still noted preempts nobody and waits until
-  /// the other stops by itself or the tick comes, some 0.6 ms. And whoever wakes preempts a loop whose slice is over,
+  /// the other stops by itself or the tick comes, some 0.6 ms. And a thread that wakes preempts a loop whose slice is over,
   /// batch threads excepted. Figures:
   /// docs/decisions/0020-registrations-beside-the-loops.md.
   package static let behindLoops: Int32 = 19

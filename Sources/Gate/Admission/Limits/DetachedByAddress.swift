@@ -37,7 +37,7 @@ package final class DetachedByAddress: Sendable {
 
   package init() {}
 
-  /// Of those that no attested key stands for: so that whoever connects and drops in a loop takes nobody else's place.
+  /// Of those that no attested key stands for: so that a client that connects and drops in a loop takes no other's place.
   static let unattestedLimit = 5
 
   /// One more has a connection.

@@ -1,4 +1,4 @@
-/// Upgrades while the operator has whoever comes anew play elsewhere (docs/running.md, "Draining").
+/// Upgrades while the operator has new players play elsewhere (docs/running.md, "Draining").
 internal import Admission
 internal import PortcullisProtocol
 internal import SessionWire

@@ -40,7 +40,7 @@ extension Connection {
     loop.continueLater(self)
   }
 
-  /// Whoever asked for something has not waited for the answer.
+  /// The client has not waited for the answer.
   private func noteLeaving() {
     switch stage {
     case .exchange(let exchange): counters.noteLeft(exchange.asked)

@@ -87,7 +87,7 @@ extension Connection {
     try pay(from: loop.shared.registerRates, payer, loop.settings.registerAllowance, .registerRate)
   }
 
-  /// Whoever is at home has many phones behind one address, and each has a new token now and then.
+  /// Many phones are behind one address at home, and each has a new token now and then.
   private func payAsStranger() throws(Refusal) {
     try pay(
       from: loop.shared.challengeRates, payer, loop.settings.challengeAllowance, .challengeRate,

@@ -48,7 +48,7 @@ struct DeviceProof {
 }
 
 extension Connection {
-  /// The door does not know why: the registry does, and tells whoever can sign for the device.
+  /// The loops do not know why: the registry does, and tells a client that can sign for the device.
   func refuseDevice(_ refusal: Refusal, to head: RequestHead, _ exchange: Exchange) {
     guard let devices = loop.shared.devices, let proof = try? DeviceProof(head) else {
       return refuse(refusal, to: head)

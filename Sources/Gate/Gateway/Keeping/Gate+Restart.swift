@@ -28,7 +28,7 @@ extension Gate {
     case done(ended: Int)
     /// So many had not ended within the time.
     case sessionsLeft(Int)
-    /// Whoever keeps descriptors for the gate does not say that it has let go of all.
+    /// The process that keeps descriptors for the gate does not say that it has released all.
     case storeSilent
   }
 

@@ -129,7 +129,7 @@ extension KeptDescription {
     tell(of: state)
   }
 
-  /// What the conversation knows of it, whoever carries it.
+  /// What the conversation knows of it, on whichever connection.
   mutating func tell(of state: borrowing ConversationState) {
     ids = state.ledger.ids.map(\.digest)
     charset =

@@ -6,7 +6,7 @@ internal import Scheduling
 internal import System
 
 extension Loop {
-  /// Nobody is accepted any more, and whoever is here is told to come back.
+  /// No connection is accepted any more, and each app that is connected is told to reconnect.
   func beginRestart(spread: Duration) {
     isDraining = true
     isRestarting = true

@@ -11,7 +11,7 @@ internal import Time
 internal import Upstream
 
 extension Loop {
-  /// A session for whoever `credential` names, while `connection` waits for its `101`.
+  /// A session for the player whom `credential` names, while `connection` waits for its `101`.
   func openSession(by credential: Credential, on connection: Connection) -> GameSession {
     let token = sessions.reserve()
     let session = GameSession(

@@ -104,7 +104,7 @@ final class Mailbox: Sendable {
     call()
   }
 
-  /// Without waking the loop: whoever leaves several messages calls it after the last.
+  /// Without waking the loop: after several messages the caller wakes it once.
   func leave(_ message: LoopMessage) {
     let isTaken = box.withLock { box in
       if !box.isClosed { box.messages.append(message) }

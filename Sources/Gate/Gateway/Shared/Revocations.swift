@@ -107,7 +107,7 @@ final class Revocations: Sendable {
       })
   }
 
-  /// Whoever it is, the door does not know him any more.
+  /// The owner's upgrades are refused already.
   func endSessions(of owner: KeyIdentifier) {
     let sessions = register.sessions(of: owner)
     let orders = orders(for: sessions)

@@ -62,7 +62,7 @@ final class Shared: Sendable {
   let storeClient: DescriptorStoreClient?
   /// What is kept goes on in the next process.
   let isRestarting = Atomic(false)
-  /// The operator has whoever comes anew play elsewhere, until he takes that back.
+  /// The operator has new players play elsewhere, until he takes that back.
   let isDraining = Atomic(false)
   /// The gate stops, or is about to: nobody is let in any more.
   let isStopping = Atomic(false)
@@ -170,7 +170,7 @@ final class Shared: Sendable {
     resume.map { resumeNonces.isNonce(nonce, of: $0.id) } ?? false
   }
 
-  /// Whether whoever was let in by it may be so no more.
+  /// Whether a player who was admitted by it may be so no more.
   func isShutOut(_ credential: Credential) -> Bool {
     switch credential {
     case .assertion(let keyID): store.isRevoked(keyID)

@@ -215,7 +215,7 @@ package final class DescriptorStoreClient: Sendable {
 
   /// When the store is spoken to again of what it has not heard, or not confirmed.
   private static func retry(_ state: State) -> MonotonicTime? {
-    // Whoever comes first after a pause ends it.
+    // The first call after a pause ends it.
     let atOnce = MonotonicTime(nanoseconds: 0)
     let says = state.owed.isEmpty ? nil : state.pausedUntil ?? atOnce
     let asks = state.sent.isEmpty ? nil : state.silentUntil ?? atOnce
@@ -233,7 +233,7 @@ package final class DescriptorStoreClient: Sendable {
     if !owed.isEmpty { carryOut(owed.map { .remove(slot: $0) }) }
   }
 
-  /// All that waits, by whoever calls.
+  /// All that waits, by the calling thread.
   package func carryOutWaiting() { carryOut(state.withLock { state, _ in Self.take(&state) }) }
 
   private static func take(_ state: inout State) -> [Job] {
@@ -260,7 +260,7 @@ package final class DescriptorStoreClient: Sendable {
   /// Asks the store once for all that was sent. One that is silent gets no promise out of the gate, and has the legs
   /// nevertheless as soon as it reads.
   private func confirm() {
-    // What is sent meanwhile, by whoever carries out what waits, is not covered.
+    // What another thread sends meanwhile is not covered.
     let asked = state.withLock { state, _ in Self.isAhead(&state.silentUntil) ? [] : state.sent }
     if asked.isEmpty { return }
     if store.settle(within: Self.patience) {

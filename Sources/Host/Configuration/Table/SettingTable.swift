@@ -185,7 +185,8 @@ package enum SettingTable {
     Setting(
       "RECEIPTS_PATH", .path, optional: \.attest.receiptsPath, otherwise: "receipts are not kept",
       in: .attestation,
-      "A directory for Apple's receipts, one file a key, for whoever asks Apple for fraud metrics later."),
+      "A directory for Apple's receipts, one file a key, for a program that asks Apple for fraud metrics later."
+    ),
   ]
 
   private static let store: [Setting] = [
@@ -217,7 +218,7 @@ package enum SettingTable {
     ),
     Setting(
       "RUN_AS", .runAs, optional: \.runAs,
-      otherwise: "whoever started it; in production not root", in: .operation,
+      otherwise: "the user who started it; in production not root", in: .operation,
       "Whom a gate started as root becomes once it has bound its ports and read its keys; root only if it says so."
     ),
     Setting(

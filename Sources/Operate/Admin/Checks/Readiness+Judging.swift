@@ -26,7 +26,7 @@ extension Readiness.Check {
 
   /// - Parameters:
   ///   - lateness: for how long a call has been due that has come to nothing; nil where none is overdue.
-  ///   - isNeeded: by `READY_NEEDS`; else whoever is asked next would not reach the game either.
+  ///   - isNeeded: by `READY_NEEDS`; else the next gate would not reach the game either.
   package static func game(_ standing: GameWatch.Standing, lateness: Duration?, isNeeded: Bool) -> Self {
     let trouble: Readiness.State = isNeeded ? .failed : .degraded
     // What was known of it before is too old.

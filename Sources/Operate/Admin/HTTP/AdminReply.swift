@@ -35,11 +35,11 @@ struct AdminReply: Sendable, Equatable {
     content = .whole(bytes)
     self.keeping = keeping
     add("Content-Type", type)
-    // RFC 9110 §15.6.4: whoever is told to try again is told when.
+    // RFC 9110 §15.6.4: an answer that says to try again says when.
     if status == .serviceUnavailable { add("Retry-After", "2") }
   }
 
-  /// A line for whoever reads it.
+  /// A line for a human reader.
   static func text(_ status: Status, _ line: String) -> AdminReply {
     AdminReply(status, type: "text/plain; charset=utf-8", Array("\(line)\n".utf8))
   }

@@ -32,7 +32,7 @@ final class AdminConnection {
   private(set) var deadline: MonotonicTime
   /// When its stage began, or its request; until the first answer, when it came. Who waits longest makes room.
   private(set) var since: MonotonicTime
-  /// It has asked for something and got it, or not; whoever has not yet has its time from the accept on.
+  /// It has asked for something and got it, or not; one that has not has its time from the accept on.
   private(set) var hasBeenAnswered = false
   /// Of the request that is being answered.
   var manner = AdminReply.Manner(date: "", isHead: false, isClosing: false, isChunked: true)

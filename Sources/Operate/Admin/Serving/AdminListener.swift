@@ -15,7 +15,7 @@ package final class AdminListener: Sendable {
     self.kind = kind
   }
 
-  /// The queue is short: whoever asks is few, and who is not taken at once tries again.
+  /// The queue is short: few clients ask, and one that is not accepted at once tries again.
   private static let backlog: Int32 = 128
 
   package static func bind(_ endpoint: Endpoint) throws(SystemError) -> AdminListener {

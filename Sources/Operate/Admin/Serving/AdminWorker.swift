@@ -18,7 +18,7 @@ enum AdminLetter: Sendable {
 }
 
 final class AdminWorker: Sendable {
-  /// So many requests wait; whoever comes then is told to try again.
+  /// So many requests wait; the next one is told to try again.
   static let longestQueue = 8
 
   private struct Queue {

@@ -263,7 +263,7 @@ extension ConsoleAsset {
       if (status.textContent !== text) status.textContent = text;
     }
 
-    // Whoever has paused it reads that it is paused, whatever becomes of a question that was on its way.
+    // A paused page says that it is paused, whatever becomes of a question that was on its way.
     function tell(text) { if (!isPaused) say(text); }
 
     function askIn(milliseconds) {

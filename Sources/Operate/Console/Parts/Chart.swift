@@ -90,7 +90,7 @@ struct Chart: Sendable {
   var now: String { values.last.flatMap { $0 }.map(unit.text) ?? "–" }
   var most: String { values.compactMap { $0 }.max().map(unit.text) ?? "–" }
 
-  /// What whoever does not see the drawing is told.
+  /// The drawing in words, for readers who do not see it.
   var description: String {
     var text = "\(title) in the last \(span == Self.width ? "24 hours" : "hour"): now \(now), most \(most)"
     let missing = span - values.count { $0 != nil }

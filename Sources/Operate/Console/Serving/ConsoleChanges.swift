@@ -168,7 +168,7 @@ extension ConsolePages {
     _ request: AdminRequest
   ) {
     var audited: ControlRefusal?
-    // What may be done is not kept from whoever reads the audit.
+    // The audit also says what may have been done.
     let isPerhaps = refusal?.isPerhapsDone == true
     if refusal == nil || isPerhaps, sources.hasDevices {
       let (control, origin) = (sources.control, origin(of: request.actor))

@@ -1,4 +1,4 @@
-/// How pages ask the registry: by its orders for operators, in the name of whoever looks.
+/// How pages ask the registry: by its orders for operators, in the name of the signed-in user.
 import Admin
 import Bytes
 import Control

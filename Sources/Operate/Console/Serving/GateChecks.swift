@@ -1,8 +1,8 @@
 /// Whether the gate lives and can serve, for `/livez` and `/readyz` (docs/console.md, "Admin listener").
 ///
 /// A thread looks once a second, and waits for nothing; probes find what it saw. It is no thread behind the loops, as it
-/// takes locks that loops wait for. What may take its time, the disk and a call to the game, has executors of its own, and neither waits for
-/// the other.
+/// takes locks that loops wait for. What may take its time, the disk and a call to the game, has executors of its own. Neither
+/// waits for the other.
 import Admin
 import Assembly
 import Configuration

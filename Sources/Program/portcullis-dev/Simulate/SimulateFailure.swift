@@ -136,7 +136,7 @@ enum SimulateFailure {
     case .devicePending: "an operator has to confirm the phone first: portcullis devices confirm <id>"
     case .deviceRevoked: "an operator has revoked this phone: name another --state and pair anew"
     case .levelTooLow: "an app has to vouch for the phone: simulate phone attest"
-    case .codeRejected: "these are not the digits that whoever asks has been shown"
+    case .codeRejected: "these are not the digits that the requester has been shown"
     case .presenceRejected:
       "is the phone active, its subject one that this service may name, and its signal strong enough? The gate's log names "
         + "the step"

@@ -64,7 +64,7 @@ enum ApprovalFacts {
   }
 }
 
-/// A question to whoever is at the terminal; a script has decided before.
+/// A question at the terminal; a script has decided before.
 enum Question {
   static var canBeAsked: Bool { isTerminal(0) && isTerminal(2) }
 

@@ -27,7 +27,7 @@ struct ApprovalsRequest: ParsableCommand {
     commandName: "request", abstract: "Ask for an approval.",
     discussion: """
       The id alone goes to standard output, and to standard error the code that the approver has to enter, where \
-      there is one: it is meant for whoever asks.
+      there is one: it is meant for the person who asks.
       """)
 
   @OptionGroup var settings: SettingsFile

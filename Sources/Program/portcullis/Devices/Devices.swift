@@ -83,7 +83,7 @@ struct DevicesConfirm: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "confirm", abstract: "Make a pending device active.",
     discussion: """
-      Whoever confirms vouches that the device is in the hands of the person it is to stand for. A phone in the \
+      The operator who confirms vouches that the device is in the hands of the person it is to stand for. A phone in the \
       middle of its pairing is confirmed by its six digits alone, where its QR code is shown: ends with status 65.
       """)
 

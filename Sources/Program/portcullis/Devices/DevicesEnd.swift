@@ -31,7 +31,7 @@ struct DevicesForget: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "forget", abstract: "Revoke a device and erase what is known of it.",
     discussion: """
-      For whoever asks to be forgotten: names and keys are deleted, and texts of the audit erased, while its chain \
+      For a person who asks to be forgotten: names and keys are deleted, and texts of the audit erased, while its chain \
       still checks. When this returns, no file of the store holds them, its log included. Backups made before keep \
       them. Ends with status 65 when there is no such device, and with 74 when it is refused from now on but that could \
       not be written, or the log not be emptied: order it again.

@@ -39,7 +39,7 @@ struct ReachFindings {
     if four.isEmpty {
       report.warning(
         "dns", "\(host) has IPv6 addresses alone: \(six.joined(separator: ", "))",
-        why: "whoever has IPv4 alone does not reach the gate", mend: "add an A record for \(host)")
+        why: "clients with IPv4 alone do not reach the gate", mend: "add an A record for \(host)")
     } else {
       let note = six.isEmpty ? "; no IPv6, which NAT64 makes up for in networks without IPv4" : ""
       report.ok("dns", "\(host) is \(addresses.joined(separator: ", "))\(note)")

@@ -29,7 +29,7 @@ struct KeysRevoke: ParsableCommand {
   @Argument(help: KeySelection.help)
   var key: KeySelection
 
-  @Option(help: "Why, for whoever looks at the key later: at most 256 printable characters.")
+  @Option(help: "Why, for operators who look at the key later: at most 256 printable characters.")
   var reason: RevocationReason?
 
   @Flag(help: "One JSON object.")

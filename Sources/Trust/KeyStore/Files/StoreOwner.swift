@@ -1,4 +1,4 @@
-/// Who has a store's lock: for whoever cannot take it, and wants to know whom to stop.
+/// Which process has a store's lock: for one that cannot take it, and has to say which one to stop.
 internal import Bytes
 internal import System
 

@@ -1,4 +1,4 @@
-/// Looks through all keys a piece at a time, for whoever searches them (docs/console.md, "Console").
+/// Looks through all keys a piece at a time, for searches (docs/console.md, "Console").
 package import Bytes
 internal import System
 

@@ -21,7 +21,7 @@ package struct RegistryNumbers: Equatable, Sendable {
   package init() {}
 }
 
-/// The registry's thread writes them, whoever scrapes reads them.
+/// The registry's thread writes them, a scrape reads them.
 final class PublishedNumbers: Sendable {
   private let numbers = Mutex(RegistryNumbers())
 

@@ -43,7 +43,7 @@ package struct FindAttestedKeys: RegistryCall {
   }
 }
 
-/// What evidence for a device is over, between the registry and whoever judges it.
+/// What evidence for a device is over, between the registry and the thread that judges it.
 package struct AttestedKeys: Equatable, Sendable {
   package let server: ServerID
   package let device: P256Point

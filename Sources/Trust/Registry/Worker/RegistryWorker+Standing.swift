@@ -22,7 +22,7 @@ extension RegistryWorker {
   /// The next piece, if there is any.
   func goOnReadingDoor() {
     guard doorReading != nil, outage == nil else { return }
-    // Whoever stops the gate does not wait for it.
+    // A stop of the gate does not wait for it.
     if isDraining { return doorReading = nil }
     do throws(CallFailure) { try readDoor() } catch { fail(error.ofStore, with: []) }
   }

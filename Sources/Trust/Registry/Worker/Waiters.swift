@@ -1,7 +1,7 @@
 /// Long polls that wait for something to say: by topic, with bounds for all and for each party.
 internal import Time
 
-/// Names a request for whoever wants to take it back.
+/// Names a request, so that it can be taken back.
 package struct RequestHandle: Hashable, Sendable {
   let number: UInt64
 }

@@ -17,7 +17,7 @@ package struct AdminSessions: Sendable {
     fileprivate var idleEnd: MonotonicTime
   }
 
-  /// A working day: whoever comes back the next morning signs in again.
+  /// A working day: an operator signs in again the next morning.
   package static let lifetime: Duration = .seconds(12 * 3600)
   /// A tab that was left open is nobody at work.
   package static let idleTime: Duration = .seconds(30 * 60)

@@ -11,7 +11,7 @@ package struct SignInLinks: Sendable {
     fileprivate let end: MonotonicTime
   }
 
-  /// From the terminal to the browser; whoever finds it later in a history or a log finds nothing.
+  /// From the terminal to the browser; found later in a history or a log it is of no use.
   package static let lifetime: Duration = .seconds(60)
   /// Of one user, as it is made in a moment and a script may make many; the oldest goes.
   package static let limitPerUser = 8

@@ -62,7 +62,7 @@ extension ErrorPage.Kind {
     case .badRequest:
       "Something in the address or in the form is not as the console writes it. Nothing was changed."
     case .forbidden:
-      "Whoever you are signed in as may not do this, or the form is from an earlier sign-in. Nothing was changed: "
+      "The user you are signed in as may not do this, or the form is from an earlier sign-in. Nothing was changed: "
         + "load the page again and repeat it."
     case .notFound: "The address may be mistyped, or what it named has ended, or has been thrown away."
     case .conflict: "Somebody else, or time, was quicker. Nothing was changed: look at how it is now."

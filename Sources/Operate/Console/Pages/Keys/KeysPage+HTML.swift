@@ -149,7 +149,7 @@ extension RevokeKeyPage: ConsolePage {
     let layout = Layout(
       entry: .keys, heading: "Revoke key \(Wording.shortKey(key.id))?",
       lede:
-        "The app on this phone is refused from now on, for good. Whoever deletes the app and installs it again "
+        "The app on this phone is refused from now on, for good. A player who deletes the app and installs it again "
         + "comes with another key.",
       above: ("Key \(Wording.shortKey(key.id))", path), problems: problems)
     return layout.html(frame) { html in

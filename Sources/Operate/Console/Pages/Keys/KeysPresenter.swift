@@ -12,7 +12,7 @@ import System
 import Time
 
 extension ConsolePages {
-  /// Positions that are looked at in one order, and for one page: whoever seeks a rare key among millions is told where the
+  /// Positions that are looked at in one order, and for one page: a search for a rare key among millions says where the
   /// search goes on.
   private static let piece = 4096
   private static let most = 2_000_000

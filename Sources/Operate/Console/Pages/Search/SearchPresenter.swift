@@ -5,7 +5,7 @@ import DeviceWire
 import Registry
 
 extension ConsolePages {
-  /// Of each kind: whoever has found more looks on that kind's own page.
+  /// Of each kind: that kind's own page has more.
   private static let most = 20
 
   func search(_ request: AdminRequest) throws(ConsoleFailure) -> SearchPage {

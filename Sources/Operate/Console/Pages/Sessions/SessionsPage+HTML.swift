@@ -15,7 +15,7 @@ extension SessionsPage: ConsolePage {
         html.element(
           .p,
           text:
-            "Nobody plays now. Whoever connects with your app stands here at once. What keeps it out is told by:"
+            "Nobody plays now. A player who connects with your app appears here at once. This command tests the way there:"
         )
         html.element(.code, .class(.command), text: "portcullis doctor https://gate.example.com")
       }

@@ -29,7 +29,7 @@ extension Simulate.Phone {
     @Option(help: ArgumentHelp("Approve a request.", valueName: "id"))
     var approve: String?
 
-    @Option(help: "With --approve: the digits that whoever asks has been shown.")
+    @Option(help: "With --approve: the digits that the requester has been shown.")
     var code: String?
 
     @Option(help: ArgumentHelp("Deny a request.", valueName: "id"))
