@@ -476,6 +476,40 @@ let testTargets = [
   tests("Fuzzing", ["Kit"]),
 ]
 
+/// A framework of Apple's that behaves, and what is compiled against them: their sources name Apple's modules, and mean these.
+/// Were the modules themselves named so, `canImport` would find them everywhere.
+func ofApple(
+  _ name: String, _ frameworks: [String], _ dependencies: [String] = [], isClient: Bool = false
+) -> Target {
+  let aliases = frameworks.flatMap { ["-module-alias", "\($0)=Apple\($0)"] }
+  return .target(
+    name: name, dependencies: (frameworks.map { "Apple\($0)" } + dependencies).map(dependency),
+    path: "Tests/Kit/AppleFakes/\(name)",
+    swiftSettings: (isClient ? [.swiftLanguageMode(.v5), .unsafeFlags(["-suppress-warnings"])] : strict)
+      + (aliases.isEmpty ? [] : [.unsafeFlags(aliases)]))
+}
+
+let appleTargets = [
+  ofApple(
+    "AppleFoundation", [], ["CLinux", "COpenSSL", "Deflate", "Dialing", "System", "Time", "WebSocketWire"]),
+  ofApple("AppleCryptoKit", [], ["Bytes", "Crypto"]),
+  ofApple("AppleDeviceCheck", ["Foundation"], ["Bytes", "Crypto", "Device", "Identity", "Time"]),
+  ofApple("AppleNetwork", ["Foundation"]),
+  ofApple("AppleSecurity", ["Foundation"], ["COpenSSL"]),
+  // The client's own sources, by a link. In mode 6 a class that is Sendable may inherit from NSObject alone, which the compiler
+  // knows by the name of its module; `scripts/apple-check` compiles them in both modes.
+  ofApple(
+    "AppleClient", ["CryptoKit", "DeviceCheck", "Foundation", "Network", "Security"], ["PortcullisProtocol"],
+    isClient: true),
+  .testTarget(
+    name: "AppleClientTests",
+    dependencies: [
+      "Addresses", "AppAttest", "AppleClient", "AppleDeviceCheck", "AppleFoundation", "AppleNetwork",
+      "AppleSecurity", "Bytes", "COpenSSL", "Crypto", "Device", "Gateway", "Kit", "System", "TLSPeers",
+      "TestGate", "Time", "WebSocketWire",
+    ], path: "Tests/Unit/Phone/AppleClientTests", swiftSettings: strict),
+]
+
 let package = Package(
   name: "portcullis",
   platforms: [.iOS(.v15), .macOS(.v12)],
@@ -488,5 +522,5 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
   ],
-  targets: modules.map(\.target) + testTargets
+  targets: modules.map(\.target) + testTargets + appleTargets
 )

@@ -28,27 +28,27 @@ package struct GateResponse: Equatable, Sendable {
   package var text: String { String(decoding: body, as: UTF8.self) }
 }
 
-enum ResponseHead {
+package enum ResponseHead {
   /// A gate sends a few hundred bytes; a megabyte of body is more than any of its answers.
   static let largestHead = 16_384
   static let largestBody = 1 << 20
 
   /// How the body ends.
-  enum Body: Equatable {
+  package enum Body: Equatable {
     case length(Int)
     case untilClose
   }
 
-  struct Parsed: Equatable {
-    var response: GateResponse
-    var body: Body
-    var keepsAlive: Bool
+  package struct Parsed: Equatable {
+    package var response: GateResponse
+    package var body: Body
+    package var keepsAlive: Bool
     /// Bytes of the head, its empty line included.
-    var length: Int
+    package var length: Int
   }
 
   /// Nil: more bytes are needed.
-  static func parse(_ bytes: [UInt8]) throws(GateClientError) -> Parsed? {
+  package static func parse(_ bytes: [UInt8]) throws(GateClientError) -> Parsed? {
     guard let end = endOfHead(bytes) else {
       if bytes.count > largestHead { throw .malformedResponse("head beyond \(largestHead) bytes") }
       return nil

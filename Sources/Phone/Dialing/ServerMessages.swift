@@ -1,10 +1,10 @@
 /// Puts whole messages together from what a server sends (RFC 6455 §5, and RFC 7692 where it was agreed on),
 /// for clients with time and memory.
-internal import Deflate
-internal import WebSocketWire
+package import Deflate
+package import WebSocketWire
 
-struct ServerMessages: ~Copyable {
-  enum Event: Equatable {
+package struct ServerMessages: ~Copyable {
+  package enum Event: Equatable {
     case text(String)
     case binary([UInt8])
     case ping([UInt8])
@@ -21,7 +21,7 @@ struct ServerMessages: ~Copyable {
   private let zlib: ZlibPool
   private var message: [UInt8] = []
 
-  init(deflate: PermessageDeflate?, zlib: ZlibPool) {
+  package init(deflate: PermessageDeflate?, zlib: ZlibPool) {
     decoder = FrameDecoder(
       role: .client,
       limits: FrameDecoder.Limits(frameBytes: Self.largestMessage, messageBytes: Self.largestMessage),
@@ -31,7 +31,7 @@ struct ServerMessages: ~Copyable {
   }
 
   /// What `bytes` complete, in order. After a close or a violation nothing more comes.
-  mutating func take(_ bytes: [UInt8]) -> [Event] {
+  package mutating func take(_ bytes: [UInt8]) -> [Event] {
     var buffer = bytes
     var events: [Event] = []
     var position = 0

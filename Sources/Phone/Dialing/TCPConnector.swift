@@ -1,7 +1,7 @@
 /// Opens a TCP connection: resolves, tries each address in turn, within one deadline.
 internal import CLinux
 internal import Glibc
-internal import System
+package import System
 
 package enum TCPConnector {
   /// All addresses of a host, of both families, in the resolver's order: those too that nothing leads to from here.
@@ -32,7 +32,7 @@ package enum TCPConnector {
   }
 
   /// Non-blocking, without Nagle's delay.
-  static func connect(host: String, port: UInt16, _ deadline: Deadline) throws(GateClientError)
+  package static func connect(host: String, port: UInt16, _ deadline: Deadline) throws(GateClientError)
     -> OwnedDescriptor
   {
     var hints = unsafe addrinfo()

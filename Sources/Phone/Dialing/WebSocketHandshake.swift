@@ -1,20 +1,20 @@
 /// The client's half of the opening handshake (RFC 6455 §4.1).
 internal import Bytes
-internal import Time
-internal import WebSocketWire
+package import Time
+package import WebSocketWire
 
-struct WebSocketHandshake {
+package struct WebSocketHandshake {
   private let key: String
   private let subprotocols: [String]
   private let offersDeflate: Bool
 
-  init(subprotocols: [String], offersDeflate: Bool = false, entropy: some Entropy = KernelEntropy()) {
+  package init(subprotocols: [String], offersDeflate: Bool = false, entropy: some Entropy = KernelEntropy()) {
     self.offersDeflate = offersDeflate
     key = Base64.encode(entropy.bytes(16).span)
     self.subprotocols = subprotocols
   }
 
-  var fields: [GateResponse.Field] {
+  package var fields: [GateResponse.Field] {
     var fields = [
       GateResponse.Field("Connection", "Upgrade"), GateResponse.Field("Upgrade", "websocket"),
       GateResponse.Field("Sec-WebSocket-Version", "13"), GateResponse.Field("Sec-WebSocket-Key", key),
@@ -29,7 +29,7 @@ struct WebSocketHandshake {
   }
 
   /// Checks a 101 as RFC 6455 §4.1 asks of clients; nil when the server chose none.
-  func chosenSubprotocol(in response: GateResponse) throws(GateClientError) -> String? {
+  package func chosenSubprotocol(in response: GateResponse) throws(GateClientError) -> String? {
     guard response["Upgrade"]?.lowercased() == "websocket" else {
       throw .protocolViolation("Upgrade is missing")
     }
@@ -47,7 +47,7 @@ struct WebSocketHandshake {
   }
 
   /// What the server made of the offer; nil when it chose to do without.
-  func chosenDeflate(in response: GateResponse) throws(GateClientError) -> PermessageDeflate? {
+  package func chosenDeflate(in response: GateResponse) throws(GateClientError) -> PermessageDeflate? {
     guard let answer = response["Sec-WebSocket-Extensions"] else { return nil }
     guard offersDeflate else { throw .protocolViolation("an extension nobody asked for") }
     guard let agreement = PermessageDeflate(answering: Array(answer.utf8)) else {

@@ -1,5 +1,5 @@
 /// A gate on loopback for a test, put together as `serve` does it, with its stores in a folder of its own and an echo as game.
-internal import AppAttest
+package import AppAttest
 package import Assembly
 package import Configuration
 package import Control
@@ -25,13 +25,19 @@ package final class TestGate {
   package let control: GateControl
   package let settings: SettingsInForce
   package let logger: Logger
+  /// What the gate shows, in DER: for localhost, and signed by itself.
+  package let certificate: [UInt8]
   private let folder: TestFolder
 
   package var configuration: GateConfiguration { loaded.configuration }
   package var folderPath: String { folder.path }
 
-  /// - Parameter variables: beside those that every gate needs.
-  package init(withDevices hasDevices: Bool = false, _ variables: [(String, String)] = []) throws {
+  /// - Parameters:
+  ///   - root: who attests keys; nil: Apple.
+  ///   - variables: beside those that every gate needs, or in their place.
+  package init(
+    withDevices hasDevices: Bool = false, root: AttestationRoot? = nil, _ variables: [(String, String)] = []
+  ) throws {
     folder = try TestFolder("portcullis-gate-")
     let needed = [
       ("APPATTEST_APP_IDS", Self.appID), ("LISTEN", "127.0.0.1:0"), ("BACKEND", "echo:"), ("WORKERS", "2"),
@@ -39,13 +45,14 @@ package final class TestGate {
     ]
     let ofDevices = [("DEVICES_PATH", folder.file("devices.db")), ("PUBLIC_URL", "https://gate.example")]
     loaded = try ConfigurationLoader.load(
-      environment: needed + (hasDevices ? ofDevices : []) + variables, files: SystemFiles(), processors: 2,
+      environment: variables + needed + (hasDevices ? ofDevices : []), files: SystemFiles(), processors: 2,
       descriptorLimit: 4096)
     let configuration = loaded.configuration
     store = try KeyStore.open(path: configuration.store.path) { _ in }
     let log = GateLog(sink: Silence())
     logger = log.logger(label: "portcullis")
     let certificate = try SelfSignedCertificate.localhost()
+    self.certificate = certificate.certificate.der
     let tls = try TLSMaterial(certificate)
     var devices: Gateway.Devices?
     if hasDevices {
@@ -60,7 +67,7 @@ package final class TestGate {
     }
     self.devices = devices
     gate = try GateAssembly(
-      configuration, store: store, root: .apple(), tls: tls, log: log, devices: devices
+      configuration, store: store, root: root ?? .apple(), tls: tls, log: log, devices: devices
     ).start()
     let actions = OperatorActions(logger: logger)
     control = GateControl(

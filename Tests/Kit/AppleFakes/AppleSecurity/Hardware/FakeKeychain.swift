@@ -1,0 +1,123 @@
+/// A phone's Keychain: generic passwords by their service and account, a lock, and failures that a test has asked for.
+internal import Foundation
+internal import Synchronization
+
+package final class FakeKeychain: DevicePart {
+  package enum Call: Hashable, Sendable { case add, copyMatching, update, delete }
+
+  private struct State {
+    var items = KeychainItems()
+    var isLocked = false
+    var failures: [Call: [Int32]] = [:]
+    var calls: [Call] = []
+  }
+
+  private let state = Mutex(State())
+
+  package init() {}
+
+  static var current: FakeKeychain { AppleDevice.current[FakeKeychain.self] }
+
+  // MARK: For a test
+
+  /// As before the first unlock after a start of the phone.
+  package var isLocked: Bool {
+    get { state.withLock(\.isLocked) }
+    set { state.withLock { state in state.isLocked = newValue } }
+  }
+
+  /// The next calls of this kind end so, and do nothing.
+  package func fail(_ call: Call, _ statuses: Int32...) {
+    state.withLock { state in state.failures[call, default: []] += statuses }
+  }
+
+  package var calls: [Call] { state.withLock(\.calls) }
+
+  /// What lies under an account of a service; nil: nothing.
+  package subscript(service: String, account: String) -> Data? {
+    get { state.withLock { state in state.items[service, account]?.data } }
+    set {
+      state.withLock { state in
+        state.items[service, account] = newValue.map { KeychainItems.Item(data: $0, accessible: nil) }
+      }
+    }
+  }
+
+  /// When the item may be read: a value of kSecAttrAccessible.
+  package func accessible(_ service: String, _ account: String) -> String? {
+    state.withLock { state in state.items[service, account]?.accessible }
+  }
+
+  // MARK: For the calls
+
+  func perform(_ call: Call, _ body: (inout KeychainItems) -> OSStatus) -> OSStatus {
+    state.withLock { state in
+      state.calls.append(call)
+      if state.failures[call]?.isEmpty == false, let status = state.failures[call]?.removeFirst() {
+        return status
+      }
+      return state.isLocked ? errSecInteractionNotAllowed : body(&state.items)
+    }
+  }
+}
+
+struct KeychainItems {
+  struct Item {
+    var data: Data
+    var accessible: String?
+  }
+
+  private struct Place: Hashable {
+    let service: String
+    let account: String
+  }
+
+  private var items: [Place: Item] = [:]
+
+  subscript(service: String, account: String) -> Item? {
+    get { items[Place(service: service, account: account)] }
+    set { items[Place(service: service, account: account)] = newValue }
+  }
+
+  mutating func add(_ attributes: CFDictionary) -> OSStatus {
+    guard let place = place(attributes), let data = attributes[kSecValueData] as? Data else {
+      return errSecParam
+    }
+    if items[place] != nil { return errSecDuplicateItem }
+    items[place] = Item(data: data, accessible: attributes[kSecAttrAccessible] as? String)
+    return errSecSuccess
+  }
+
+  func find(_ query: CFDictionary, _ data: inout Data?) -> OSStatus {
+    guard let place = place(query) else { return errSecParam }
+    guard let item = items[place] else { return errSecItemNotFound }
+    if query[kSecReturnData] as? Bool == true { data = item.data }
+    return errSecSuccess
+  }
+
+  mutating func update(_ query: CFDictionary, _ attributes: CFDictionary) -> OSStatus {
+    // What is about the result is no part of a query for a change.
+    guard let place = place(query), attributes[kSecClass] == nil, query[kSecReturnData] == nil else {
+      return errSecParam
+    }
+    guard var item = items[place] else { return errSecItemNotFound }
+    if let data = attributes[kSecValueData] as? Data { item.data = data }
+    if let accessible = attributes[kSecAttrAccessible] as? String { item.accessible = accessible }
+    items[place] = item
+    return errSecSuccess
+  }
+
+  mutating func delete(_ query: CFDictionary) -> OSStatus {
+    guard let place = place(query) else { return errSecParam }
+    return items.removeValue(forKey: place) == nil ? errSecItemNotFound : errSecSuccess
+  }
+
+  /// Of the data protection Keychain alone: without it a Mac would look in the user's old one.
+  private func place(_ query: CFDictionary) -> Place? {
+    guard query[kSecClass] as? String == kSecClassGenericPassword,
+      query[kSecUseDataProtectionKeychain] as? Bool == true,
+      let service = query[kSecAttrService] as? String, let account = query[kSecAttrAccount] as? String
+    else { return nil }
+    return Place(service: service, account: account)
+  }
+}
