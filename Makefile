@@ -123,7 +123,7 @@ ITSELF := $(MAKE)
 
 # What the tests want from elsewhere comes while the build runs.
 .PHONY: fetched
-fetched: test-packages maxmind-data peers axe autobahn
+fetched: test-packages maxmind-data peers axe pyobjc autobahn
 
 # The tests end to end wait more than they work, and so the Swift tests run beside them.
 .PHONY: debug-tried
@@ -170,12 +170,17 @@ unit-tests: build-packages test-packages maxmind-data  ## The Swift tests; SWIFT
 	$(SWIFT) test --skip-build --disable-xctest $(TESTS) $(SWIFT_TEST_FLAGS)
 
 .PHONY: end-to-end
-end-to-end: release test-packages peers axe $(if $(LONG),apple-modules)  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
+end-to-end: release test-packages peers axe pyobjc $(if $(LONG),apple-modules)  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
 	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(SHARED) $(CHOSEN) $(PYTEST_FLAGS) Tests/EndToEnd
 
 .PHONY: apple-modules
 apple-modules: build-packages  ## Swift's own modules for iOS 15 and macOS 12, for the client's tests: once, a minute
 	@scripts/apple-check modules
+
+.PHONY: pyobjc
+pyobjc:  ## What PyObjC knows of Apple's frameworks, to compare the fakes with: once; without PyPI its test is skipped
+	@scripts/install-packages python3 python3-venv
+	@PYTHON=$(PYTHON) Tests/Conformance/install-pyobjc $(CONFORMANCE)/pyobjc
 
 .PHONY: maxmind-data
 maxmind-data:  ## MaxMind's published test databases, once; without PyPI their tests say so
