@@ -495,7 +495,8 @@ let appleTargets = [
   ofApple("AppleCryptoKit", [], ["Bytes", "Crypto"]),
   ofApple("AppleDeviceCheck", ["Foundation"], ["Bytes", "Crypto", "Device", "Identity", "Time"]),
   ofApple("AppleNetwork", ["Foundation"]),
-  ofApple("AppleSecurity", ["Foundation"], ["COpenSSL"]),
+  ofApple("AppleLocalAuthentication", ["Foundation"]),
+  ofApple("AppleSecurity", ["Foundation"], ["COpenSSL", "Crypto"]),
   // The client's own sources, by a link. In mode 6 a class that is Sendable may inherit from NSObject alone, which the compiler
   // knows by the name of its module; `scripts/apple-check` compiles them in both modes.
   ofApple(
@@ -504,8 +505,9 @@ let appleTargets = [
   .testTarget(
     name: "AppleClientTests",
     dependencies: [
-      "Addresses", "AppAttest", "AppleClient", "AppleDeviceCheck", "AppleFoundation", "AppleNetwork",
-      "AppleSecurity", "Bytes", "COpenSSL", "Crypto", "Device", "Gateway", "Kit", "System", "TLSPeers",
+      "Addresses", "AppAttest", "AppleClient", "AppleDeviceCheck", "AppleFoundation",
+      "AppleLocalAuthentication", "AppleNetwork", "AppleSecurity", "Bytes", "COpenSSL", "Crypto", "Device",
+      "Gateway", "Kit", "System", "TLSPeers",
       "TestGate", "Time", "WebSocketWire",
     ], path: "Tests/Unit/Phone/AppleClientTests", swiftSettings: strict),
 ]

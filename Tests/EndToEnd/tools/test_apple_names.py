@@ -23,19 +23,23 @@ OTHERS = {
     "CryptoKit": "Swift alone", "Darwin": "C's library", "Dispatch": "one property, the main queue", "Swift": "no framework",
 }
 
+# An enumeration with values, one that may have others as well, and a type with numbers.
+RAW = r"case (?P<name>\w+) = (?P<value>-?\d+)"
+OPEN = r"case \.(?P<name>\w+): (?P<value>-?\d+)"
+STATIC = r"static var (?P<name>\w+): [\w.]+ \{ Self\(rawValue: (?P<value>-?[\d_]+)\)"
+
 # Where an enumeration's values are written, and how its cases are called in Objective-C.
 VALUES = {
-    "DCError.Code": ("AppleDeviceCheck/DCAppAttestService.swift", r"case \.(?P<name>\w+): (?P<value>-?\d+)", "DCError"),
-    "URLError.Code": (
-        "AppleFoundation/URLError.swift", r"var (?P<name>\w+): URLError.Code \{ Self\(rawValue: (?P<value>-?\d+)\)",
-        "NSURLError"),
-    "URLCredential.Persistence": (
-        "AppleFoundation/URLAuthentication.swift", r"case (?P<name>\w+) = (?P<value>\d+)", "NSURLCredentialPersistence"),
-    "URLSession.AuthChallengeDisposition": (
-        "AppleFoundation/URLSession.swift", r"case (?P<name>\w+) = (?P<value>\d+)", "NSURLSessionAuthChallenge"),
+    "DCError.Code": ("AppleDeviceCheck/DCAppAttestService.swift", OPEN, "DCError"),
+    "LABiometryType": ("AppleLocalAuthentication/LAContext.swift", RAW, "LABiometryType"),
+    "LAError.Code": ("AppleLocalAuthentication/LAError.swift", OPEN, "LAError"),
+    "LAPolicy": ("AppleLocalAuthentication/LAContext.swift", RAW, "LAPolicy"),
+    "SecAccessControlCreateFlags": ("AppleSecurity/SecKey.swift", STATIC, "kSecAccessControl"),
+    "URLCredential.Persistence": ("AppleFoundation/URLAuthentication.swift", RAW, "NSURLCredentialPersistence"),
+    "URLError.Code": ("AppleFoundation/URLError.swift", STATIC, "NSURLError"),
+    "URLSession.AuthChallengeDisposition": ("AppleFoundation/URLSession.swift", RAW, "NSURLSessionAuthChallenge"),
     "URLSessionWebSocketTask.CloseCode": (
-        "AppleFoundation/URLSessionWebSocketTask.swift", r"case \.(?P<name>\w+): (?P<value>-?\d+)",
-        "NSURLSessionWebSocketCloseCode"),
+        "AppleFoundation/URLSessionWebSocketTask.swift", OPEN, "NSURLSessionWebSocketCloseCode"),
 }
 # Swift's names that are not Objective-C's after the same rule.
 RENAMED = {
@@ -51,6 +55,8 @@ SELECTORS = {
         "DCAppAttestService generateAssertion:clientDataHash:completionHandler:",
     "DCAppAttestService.generateKey()": "DCAppAttestService generateKeyWithCompletionHandler:",
     "DCAppAttestService.isSupported": "DCAppAttestService isSupported",
+    "LAContext.canEvaluatePolicy(_:error:)": "LAContext canEvaluatePolicy:error:",
+    "LAContext.evaluatePolicy(_:localizedReason:)": "LAContext evaluatePolicy:localizedReason:reply:",
     "URLSessionTaskDelegate.urlSession(_:task:didCompleteWithError:)": "NSObject URLSession:task:didCompleteWithError:",
     "URLSessionTaskDelegate.urlSession(_:task:didReceive:completionHandler:)":
         "NSObject URLSession:task:didReceiveChallenge:completionHandler:",
@@ -67,11 +73,12 @@ SELECTORS = {
 REASONS = {
     r"(?:.*\.)?(?:RawValue|rawValue|init\(rawValue:\)|hash\(into:\)|hashValue|==\(_:_:\))": "made by Swift",
     r"\w+(?:\.(?:Code|Status|Persistence|AuthChallengeDisposition|CloseCode))?": "a type",
-    r"CF\w+|OSStatus": "a type of Core Foundation, which Swift bridges",
+    r"k?CF\w+(?:\(_:\))?|OSStatus": "Core Foundation's, which Swift bridges",
+    r"SecAccessControlCreateFlags\..*|SecKeyAlgorithm\.(?:init.*|rawValue)": "made by Swift",
     r"(?:AttributedString|Data|InlinePresentationIntent|JSON\w+|URL|URLComponents|URLRequest|URLError)\b.*": "Swift's own type",
     r"URLSession\.(?:AsyncBytes|bytes).*|URLSessionWebSocketTask\.Message.*": "Swift's own, around Objective-C's",
     r"NWPath.*": "Swift's own, around C's nw_path",
-    r"DCError\.code": "Swift's own view of an NSError",
+    r"(?:DC|LA)Error\.code|NS\w+": "Swift's own view of an NSError",
     r"\w+\.init\(\)": "Objective-C's init",
     r"(?:\w+)\.\w+|\w+\.\w+\(.*\)":
         "a property or a method of objects and numbers alone: PyObjC asks the running system for it",
@@ -112,7 +119,10 @@ def rows():
 def values(enumeration):
     """By the cases' names in Swift."""
     file, pattern, _ = VALUES[enumeration]
-    found = re.finditer(pattern, (FAKES / file).read_text())
+    kind = enumeration.rpartition(".")[2]
+    # From its first line to the brace below it.
+    body = re.search(rf"(?ms)^( *)public (?:enum|struct) {kind}\b.*?^\1\}}", (FAKES / file).read_text())[0]
+    found = re.finditer(pattern, body)
     return {match["name"]: int(match["value"]) for match in found}
 
 
@@ -138,12 +148,18 @@ def test_every_code_of_security_has_apples_value(frameworks):
 
 
 def constants():
-    return [row for row in rows() if re.fullmatch(r"kSec\w+|NS[A-Z]\w+Method\w+", row[1])]
+    return [row for row in rows() if re.fullmatch(r"kSec\w+|NS[A-Z]\w+Method\w+|LA\w+Domain", row[1])]
 
 
 def test_every_constant_is_apples(frameworks):
     assert len(constants()) > 10
     assert [path for module, path in constants() if path not in frameworks[module].constants] == []
+
+
+def test_the_algorithm_is_apples(frameworks):
+    names = [path.rpartition(".")[2] for _, path in rows() if re.fullmatch(r"SecKeyAlgorithm\.ecdsa\w+", path)]
+    assert names == ["ecdsaSignatureMessageX962SHA256"]
+    assert "kSecKeyAlgorithmECDSASignatureMessageX962SHA256" in frameworks["Security"].constants
 
 
 def functions():
@@ -165,7 +181,7 @@ def test_every_selector_is_apples(frameworks, path):
 
 def test_what_is_compared_with_nothing_has_a_reason(frameworks):
     compared = {path for _, path in constants() + functions()} | set(SELECTORS)
-    compared |= {path for _, path in rows() if path.startswith("errSec")}
+    compared |= {path for _, path in rows() if path.startswith(("errSec", "SecKeyAlgorithm.ecdsa"))}
     compared |= {f"{enumeration}.{case}" for enumeration in VALUES for case in values(enumeration)}
     left = [
         (module, path) for module, path in rows()

@@ -52,7 +52,7 @@ package final class PeerTrust: Sendable {
     }
   }
 
-  static func parse(_ der: [UInt8]) -> OpaquePointer? {
+  package static func parse(_ der: [UInt8]) -> OpaquePointer? {
     // Reads the array, which outlives the call, and keeps no pointer into it.
     unsafe der.withUnsafeBufferPointer { bytes in
       var next = bytes.baseAddress

@@ -1,4 +1,5 @@
 /// The Keychain's four calls. What they find is in `FakeKeychain`.
+internal import Foundation
 
 @available(iOS 2.0, *)
 public func SecItemAdd(
@@ -11,10 +12,16 @@ public func SecItemAdd(
 public func SecItemCopyMatching(
   _ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {
-  var data: Data?
-  let status = FakeKeychain.current.perform(.copyMatching) { items in items.find(query, &data) }
+  var found: KeychainItems.Found?
+  let status = FakeKeychain.current.perform(.copyMatching) { items in items.find(query, &found) }
   // The caller's variable, for as long as the call lasts.
-  if let data { unsafe result?.pointee = data }
+  switch found {
+  case .data(let data): unsafe result?.pointee = data
+  case .key(let key):
+    let context = query[kSecUseAuthenticationContext] as? any AuthenticationContext
+    unsafe result?.pointee = SecKey(key, context: context)
+  case nil: break
+  }
   return status
 }
 

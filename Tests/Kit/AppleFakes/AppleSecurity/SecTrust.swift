@@ -14,6 +14,23 @@ open class SecCertificate {
 @available(iOS 2.0, *)
 public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData { Data(certificate.der) }
 
+/// Nil for what is no certificate, or has no key that is known here.
+@available(iOS 12.0, *)
+public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
+  guard let parsed = unsafe PeerTrust.parse(certificate.der) else { return nil }
+  defer { unsafe X509_free(parsed) }
+  // The key belongs to the certificate. Asked first how many bytes there are, the encoder writes as many.
+  let key = unsafe X509_get0_pubkey(parsed)
+  let count = unsafe i2d_PublicKey(key, nil)
+  guard count > 0 else { return nil }
+  var encoding = [UInt8](repeating: 0, count: Int(count))
+  unsafe encoding.withUnsafeMutableBufferPointer { buffer in
+    var next = buffer.baseAddress
+    _ = unsafe i2d_PublicKey(key, &next)
+  }
+  return SecKey(publicKey: encoding)
+}
+
 @available(iOS 2.0, *)
 open class SecTrust {
   let peer: PeerTrust
@@ -29,13 +46,19 @@ public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? {
   trust.peer.chain.map { SecCertificate(der: $0) }
 }
 
+/// Of the server's own certificate.
+@available(iOS 14.0, *)
+public func SecTrustCopyKey(_ trust: SecTrust) -> SecKey? {
+  trust.peer.chain.first.flatMap { SecCertificateCopyKey(SecCertificate(der: $0)) }
+}
+
 @available(iOS 12.0, *)
 public func SecTrustEvaluateWithError(
-  _ trust: SecTrust, _ error: UnsafeMutablePointer<(any Error)?>?
+  _ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?
 ) -> Bool {
   guard let code = trust.peer.verdict() else { return true }
   // The caller's variable, for as long as the call lasts.
-  unsafe error?.pointee = URLError(code)
+  unsafe error?.pointee = CFError(code: code.rawValue)
   return false
 }
 

@@ -1,9 +1,9 @@
-/// A phone's Keychain: generic passwords by their service and account, a lock, and failures that a test has asked for.
+/// A phone's Keychain: generic passwords by their service and account, keys by their tag, a lock, and failures that a test has asked for.
 internal import Foundation
 internal import Synchronization
 
 package final class FakeKeychain: DevicePart {
-  package enum Call: Hashable, Sendable { case add, copyMatching, update, delete }
+  package enum Call: Hashable, Sendable { case add, copyMatching, update, delete, makeKey }
 
   private struct State {
     var items = KeychainItems()
@@ -50,6 +50,13 @@ package final class FakeKeychain: DevicePart {
 
   // MARK: For the calls
 
+  func makeKey(_ parameters: CFDictionary) -> (status: OSStatus, key: FakeKey?) {
+    var key: FakeKey?
+    let prompts = AppleDevice.current[FakePrompts.self]
+    let status = perform(.makeKey) { items in items.makeKey(parameters, prompts, &key) }
+    return (status, key)
+  }
+
   func perform(_ call: Call, _ body: (inout KeychainItems) -> OSStatus) -> OSStatus {
     state.withLock { state in
       state.calls.append(call)
@@ -62,6 +69,12 @@ package final class FakeKeychain: DevicePart {
 }
 
 struct KeychainItems {
+  /// What a query may ask for.
+  enum Found: Sendable {
+    case data(Data)
+    case key(FakeKey)
+  }
+
   struct Item {
     var data: Data
     var accessible: String?
@@ -73,6 +86,8 @@ struct KeychainItems {
   }
 
   private var items: [Place: Item] = [:]
+  /// With their application tags; two may have the same one.
+  private var keys: [(tag: Data, key: FakeKey)] = []
 
   subscript(service: String, account: String) -> Item? {
     get { items[Place(service: service, account: account)] }
@@ -88,10 +103,38 @@ struct KeychainItems {
     return errSecSuccess
   }
 
-  func find(_ query: CFDictionary, _ data: inout Data?) -> OSStatus {
+  /// On P-256, private keys alone.
+  mutating func makeKey(_ parameters: CFDictionary, _ prompts: FakePrompts, _ made: inout FakeKey?)
+    -> OSStatus
+  {
+    guard parameters[kSecAttrKeyType] as? String == kSecAttrKeyTypeECSECPrimeRandom,
+      parameters[kSecAttrKeySizeInBits] as? Int == 256
+    else { return errSecParam }
+    let attributes = parameters[kSecPrivateKeyAttrs] as? CFDictionary ?? [:]
+    let control = attributes[kSecAttrAccessControl] as? SecAccessControl
+    do {
+      let key = try FakeKey(control?.flags ?? [], prompts)
+      if attributes[kSecAttrIsPermanent] as? Bool == true {
+        keys.append((attributes[kSecAttrApplicationTag] as? Data ?? Data(), key))
+      }
+      made = key
+      return errSecSuccess
+    } catch {
+      return errSecParam
+    }
+  }
+
+  func find(_ query: CFDictionary, _ found: inout Found?) -> OSStatus {
+    if let tag = tag(query) {
+      guard let key = keys.first(where: { $0.tag == tag && !$0.key.isGone })?.key else {
+        return errSecItemNotFound
+      }
+      if query[kSecReturnRef] as? Bool == true { found = .key(key) }
+      return errSecSuccess
+    }
     guard let place = place(query) else { return errSecParam }
     guard let item = items[place] else { return errSecItemNotFound }
-    if query[kSecReturnData] as? Bool == true { data = item.data }
+    if query[kSecReturnData] as? Bool == true { found = .data(item.data) }
     return errSecSuccess
   }
 
@@ -108,8 +151,17 @@ struct KeychainItems {
   }
 
   mutating func delete(_ query: CFDictionary) -> OSStatus {
+    if let tag = tag(query) {
+      let before = keys.count
+      keys.removeAll { $0.tag == tag }
+      return keys.count == before ? errSecItemNotFound : errSecSuccess
+    }
     guard let place = place(query) else { return errSecParam }
     return items.removeValue(forKey: place) == nil ? errSecItemNotFound : errSecSuccess
+  }
+
+  private func tag(_ query: CFDictionary) -> Data? {
+    query[kSecClass] as? String == kSecClassKey ? query[kSecAttrApplicationTag] as? Data : nil
   }
 
   /// Of the data protection Keychain alone: without it a Mac would look in the user's old one.
