@@ -3,29 +3,15 @@ internal import Glibc
 internal import System
 
 final class EchoGame: Sendable {
-  let port: UInt16
-  private let listener: OwnedDescriptor
+  private let listener: Listener
+  var port: UInt16 { listener.port }
 
   init() throws {
-    let number: Int32
-    (number, port) = Loopback.listen()
-    listener = OwnedDescriptor(owning: number)
-    let thread = try Thread(name: "game") {
-      while true {
-        let accepted = accept(number, nil, nil)
-        if accepted < 0 { return }
-        do {
-          let player = try Thread(name: "player") { Self.serve(OwnedDescriptor(owning: accepted)) }
-          player.detach()
-        } catch {
-          fatalError("\(error)")
-        }
-      }
-    }
-    thread.detach()
+    listener = Listener()
+    try listener.serve { Self.serve($0) }
   }
 
-  deinit { _ = shutdown(listener.number, Int32(SHUT_RDWR)) }
+  deinit { listener.end() }
 
   private static func serve(_ player: consuming OwnedDescriptor) {
     var bytes = [UInt8](repeating: 0, count: 4096)
@@ -37,16 +23,19 @@ final class EchoGame: Sendable {
   }
 }
 
-enum Loopback {
-  /// A socket that listens, and its port.
-  static func listen() -> (descriptor: Int32, port: UInt16) {
+/// A socket on loopback that listens. Its thread holds it: a number that was closed under it might be another one's by then.
+final class Listener: Sendable {
+  let port: UInt16
+  private let descriptor: OwnedDescriptor
+
+  init() {
     let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     // The address is this call's own, and as long as it says.
-    let port = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+    port = unsafe withUnsafeMutablePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
         guard unsafe bind(number, address, length) == 0, Glibc.listen(number, 16) == 0,
           unsafe getsockname(number, address, &length) == 0
@@ -54,6 +43,25 @@ enum Loopback {
       }
       return unsafe UInt16(bigEndian: pointer.pointee.sin_port)
     }
-    return (number, port)
+    descriptor = OwnedDescriptor(owning: number)
   }
+
+  /// Each connection on a thread of its own.
+  func serve(_ connection: @escaping @Sendable (consuming OwnedDescriptor) -> Void) throws {
+    let thread = try Thread(name: "listener") { [self] in
+      while true {
+        let accepted = accept(descriptor.number, nil, nil)
+        if accepted < 0 { return }
+        do {
+          let peer = try Thread(name: "peer") { connection(OwnedDescriptor(owning: accepted)) }
+          peer.detach()
+        } catch {
+          fatalError("\(error)")
+        }
+      }
+    }
+    thread.detach()
+  }
+
+  func end() { _ = shutdown(descriptor.number, Int32(SHUT_RDWR)) }
 }

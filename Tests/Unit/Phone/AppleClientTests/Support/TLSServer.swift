@@ -115,49 +115,30 @@ internal import TLSPeers
     var ends = 0
   }
 
-  let port: UInt16
-  private let listener: OwnedDescriptor
+  private let listener: Listener
   private let seen = Monitor(Seen())
+
+  var port: UInt16 { listener.port }
 
   init(
     _ identity: Identity, asking: Asking = .no, _ serve: @escaping @Sendable (ServerConnection) -> Void
   ) throws {
-    let number: Int32
-    (number, port) = Loopback.listen()
-    listener = OwnedDescriptor(owning: number)
+    listener = Listener()
     let context = try ServerContext(identity, asking)
-    let thread = try Thread(name: "server") { [seen] in
-      while true {
-        let accepted = accept(number, nil, nil)
-        if accepted < 0 { return }
-        do {
-          let peer = try Thread(name: "peer") {
-            var signals = sigset_t()
-            unsafe sigemptyset(&signals)
-            unsafe sigaddset(&signals, SIGPIPE)
-            unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-            if let connection = unsafe ServerConnection(context.context, OwnedDescriptor(owning: accepted)) {
-              seen.withLock { seen, wake in
-                seen.handshakes += 1
-                wake.all()
-              }
-              serve(connection)
-            }
-            seen.withLock { seen, wake in
-              seen.ends += 1
-              wake.all()
-            }
-          }
-          peer.detach()
-        } catch {
-          fatalError("\(error)")
-        }
+    try listener.serve { [seen] descriptor in
+      var signals = sigset_t()
+      unsafe sigemptyset(&signals)
+      unsafe sigaddset(&signals, SIGPIPE)
+      unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+      if let connection = unsafe ServerConnection(context.context, descriptor) {
+        seen.withLock { seen, _ in seen.handshakes += 1 }
+        serve(connection)
       }
+      seen.withLock { seen, _ in seen.ends += 1 }
     }
-    thread.detach()
   }
 
-  deinit { _ = shutdown(listener.number, Int32(SHUT_RDWR)) }
+  deinit { listener.end() }
 
   func note(_ request: String) { seen.withLock { seen, _ in seen.requests.append(request) } }
 

@@ -11,6 +11,8 @@ internal import WebSocketWire
 struct World {
   let phone = AppleDevice()
   let server: TLSServer
+  /// What it shows, in DER.
+  let certificate: [UInt8]
   var network: FakeNetwork { phone[FakeNetwork.self] }
 
   /// - Parameters:
@@ -23,6 +25,7 @@ struct World {
     let authority = try Authority("World")
     let identity = try authority.issue(
       "localhost", purpose: CertificateExtension.serverAuthentication, days: days)
+    certificate = try PEMBlock.decode("CERTIFICATE", identity.chain)
     let log = RequestLog()
     server = try TLSServer(identity, asking: asking) { connection in
       guard let request = connection.readRequest() else { return }
