@@ -16,6 +16,7 @@ final class SocketLoader: Loader {
     var jobs: [(Job, @Sendable ((any Error)?) -> Void)] = []
     var pongs: [@Sendable ((any Error)?) -> Void] = []
     var isOver = false
+    var redirections = 0
   }
 
   private let network: FakeNetwork
@@ -81,7 +82,7 @@ final class SocketLoader: Loader {
   private func load(_ task: URLSessionTask) {
     do throws(URLError) {
       if let task = task as? URLSessionWebSocketTask {
-        try SocketWebSocket(self, task).run()
+        try SocketWebSocket(self, task, task.request).run()
       } else {
         try load(task, task.request)
       }
@@ -112,6 +113,12 @@ final class SocketLoader: Loader {
       let location = response.value(forHTTPHeaderField: "Location"),
       let url = URL(string: location, relativeTo: request.url)?.absoluteURL
     else { return nil }
+    let count = work.withLock { work in
+      work.redirections += 1
+      return work.redirections
+    }
+    // Apple's limit is not documented; about so many are reported.
+    if count > 20 { throw URLError(.httpTooManyRedirects) }
     var next = request
     next.url = url
     return task.follow(response, to: next)

@@ -7,6 +7,7 @@ internal import WebSocketWire
 final class SocketWebSocket {
   private let loader: SocketLoader
   private let task: URLSessionWebSocketTask
+  private let request: URLRequest
   private let socket: TLSSocket
   private var exchange: SocketExchange
   private var messages = ServerMessages(deflate: nil, zlib: ZlibPool())
@@ -14,10 +15,13 @@ final class SocketWebSocket {
   private var events: [ServerMessages.Event] = []
   private var hasSentClose = false
 
-  init(_ loader: SocketLoader, _ task: URLSessionWebSocketTask) throws(URLError) {
+  init(
+    _ loader: SocketLoader, _ task: URLSessionWebSocketTask, _ request: URLRequest
+  ) throws(URLError) {
+    self.request = request
     self.loader = loader
     self.task = task
-    exchange = try SocketExchange(loader, task, task.request)
+    exchange = try SocketExchange(loader, task, request)
     socket = exchange.socket
   }
 
@@ -49,9 +53,9 @@ final class SocketWebSocket {
     }
   }
 
-  /// - Returns: false when the answer was another one, which the task keeps.
+  /// - Returns: false when it has gone on at another place.
   private func upgrade() throws(URLError) -> Bool {
-    let offered = task.request.fields.first { $0.name.lowercased() == "sec-websocket-protocol" }?.value
+    let offered = request.fields.first { $0.name.lowercased() == "sec-websocket-protocol" }?.value
     let subprotocols = offered?.split(separator: ",").map { $0.filter { $0 != " " } } ?? []
     // URLSession always offers it.
     let handshake = WebSocketHandshake(subprotocols: subprotocols, offersDeflate: true)
@@ -59,8 +63,9 @@ final class SocketWebSocket {
     let head = try exchange.readHead()
     let response = HTTPURLResponse(head.response)
     guard response.statusCode == 101 else {
-      if try loader.redirection(task, response, from: task.request) != nil {
-        fatalError("the fake follows no redirection to a WebSocket")
+      if let next = try loader.redirection(task, response, from: request) {
+        try SocketWebSocket(loader, task, next).run()
+        return false
       }
       task.take(response)
       throw URLError(.badServerResponse)
