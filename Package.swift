@@ -42,10 +42,19 @@ struct Module {
       return .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
     }
     return .target(
-      name: name, dependencies: dependencies, path: path, swiftSettings: settings,
+      name: name, dependencies: dependencies, path: path,
+      exclude: manifest.isEmpty && name == "PortcullisClient" ? ["PrivacyInfo.xcprivacy"] : [],
+      resources: name == "PortcullisClient" ? manifest : [], swiftSettings: settings,
       linkerSettings: libraries.map { .linkedLibrary($0) })
   }
 }
+
+/// What Xcode puts into an app. Elsewhere a resource would bring all of Foundation along.
+#if os(macOS)
+  let manifest: [Resource] = [.process("PrivacyInfo.xcprivacy")]
+#else
+  let manifest: [Resource] = []
+#endif
 
 /// For what other packages depend on. Warnings as errors, and features that are experiments, break their builds in Xcode.
 let plain: [SwiftSetting] = [.swiftLanguageMode(.v6)]
@@ -484,7 +493,7 @@ func ofApple(
   let aliases = frameworks.flatMap { ["-module-alias", "\($0)=Apple\($0)"] }
   return .target(
     name: name, dependencies: (frameworks.map { "Apple\($0)" } + dependencies).map(dependency),
-    path: "Tests/Kit/AppleFakes/\(name)",
+    path: "Tests/Kit/AppleFakes/\(name)", exclude: isClient ? ["PrivacyInfo.xcprivacy"] : [],
     swiftSettings: (isClient ? [.swiftLanguageMode(.v5), .unsafeFlags(["-suppress-warnings"])] : strict)
       + (aliases.isEmpty ? [] : [.unsafeFlags(aliases)]))
 }
@@ -514,7 +523,7 @@ let appleTargets = [
 
 let package = Package(
   name: "portcullis",
-  platforms: [.iOS(.v15), .macOS(.v12)],
+  platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v9), .visionOS(.v1)],
   products: [
     .library(name: "PortcullisClient", targets: ["PortcullisClient"]),
     .library(name: "PortcullisProtocol", targets: ["PortcullisProtocol"]),

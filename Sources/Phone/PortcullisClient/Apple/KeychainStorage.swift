@@ -54,6 +54,8 @@
       ]
       var status = SecItemUpdate(item as CFDictionary, data as CFDictionary)
       if status == errSecItemNotFound { status = SecItemAdd(item.merging(data) { $1 } as CFDictionary, nil) }
+      // An extension of the app was faster between the two.
+      if status == errSecDuplicateItem { status = SecItemUpdate(item as CFDictionary, data as CFDictionary) }
       guard status == errSecSuccess else { throw KeychainError(status: status) }
     }
   }

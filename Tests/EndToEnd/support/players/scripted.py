@@ -50,6 +50,7 @@ class ScriptedGate:
         self.carried = 0  # connections that are not over: what came on one may still be on its way to `taken`
         self.refusals = []  # (status, code, fields), one for each upgrade from now on
         self.greets = True
+        self.says_first = None  # instead of the greeting
         self.ready_to_cut = None  # called with each counted message of the app; true: cut instead of taking it
         self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._context.load_cert_chain(certificate, key)
@@ -187,7 +188,7 @@ class ScriptedGate:
         greeting |= {"resumeFor": 600, "maxMessage": 65536, "kept": True}
         greeting |= {"echo": False, "gmcp": False, "msdp": False}
         try:
-            await connection.send(json.dumps(greeting))
+            await connection.send(self.says_first or json.dumps(greeting))
             # Also what is said while this is sent.
             while received < len(session.said):
                 await connection.send(session.said[received])

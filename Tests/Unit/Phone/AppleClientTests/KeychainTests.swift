@@ -10,46 +10,51 @@ internal import Time
 @Suite struct KeychainTests {
   private let phone = AppleDevice()
   private var keychain: FakeKeychain { phone[FakeKeychain.self] }
-  private let saved = SavedSession(
-    gate: "play.example.com", keyID: "key", sessionID: "id", received: 3, handled: 4)
+  private let entry = GameEntry(.session("main"), gate: "play.example.com:443")
+  private let saved = RememberedSession(id: "id", received: 3, handled: 4).bytes
 
   @Test func whatWasSavedComesBack() async throws {
     try await phone.run {
       let storage = KeychainStorage()
-      #expect(try storage.load() == nil)
-      try storage.save(saved)
-      #expect(try storage.load() == saved)
-      var later = saved
-      later.received = 5
-      try storage.save(later)
-      #expect(try storage.load() == later)
-      #expect(try KeychainStorage(name: "other").load() == nil)
+      #expect(try storage.load(entry) == nil)
+      try storage.save(saved, as: entry)
+      #expect(try storage.load(entry) == saved)
+      let later = RememberedSession(id: "id", received: 5, handled: 4).bytes
+      try storage.save(later, as: entry)
+      #expect(try storage.load(entry) == later)
+      for other in [GameEntry(.session("other"), gate: entry.gate), GameEntry(.key, gate: entry.gate)] {
+        #expect(try storage.load(other) == nil)
+      }
+      try storage.save(nil, as: entry)
+      try storage.save(nil, as: entry)
+      #expect(try storage.load(entry) == nil)
     }
   }
 
   /// On this phone alone, and from the first unlock on.
   @Test func howItIsKept() async throws {
-    try await phone.run { try KeychainStorage(name: "one").save(saved) }
+    try await phone.run { try KeychainStorage().save(saved, as: entry) }
     #expect(
-      keychain.accessible("portcullis", "one") == kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly)
+      keychain.accessible("portcullis", "play.example.com:443/session/main")
+        == kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly)
   }
 
   @Test func beforeTheFirstUnlock() async throws {
     try await phone.run {
       let storage = KeychainStorage()
-      try storage.save(saved)
+      try storage.save(saved, as: entry)
       keychain.isLocked = true
-      #expect(throws: SessionStorageError.locked) { try storage.load() }
-      #expect(throws: (any Error).self) { try storage.save(saved) }
+      #expect(throws: GameStorageError.locked) { try storage.load(entry) }
+      #expect(throws: (any Error).self) { try storage.save(saved, as: entry) }
       keychain.isLocked = false
-      #expect(try storage.load() == saved)
+      #expect(try storage.load(entry) == saved)
     }
   }
 
   @Test func withoutAKeychainItIsLocked() async {
     keychain.fail(.copyMatching, errSecNotAvailable)
     await phone.run {
-      #expect(throws: SessionStorageError.locked) { try KeychainStorage().load() }
+      #expect(throws: GameStorageError.locked) { try KeychainStorage().load(entry) }
     }
   }
 
@@ -57,8 +62,8 @@ internal import Time
     keychain.fail(.copyMatching, status)
     keychain.fail(.update, status)
     await phone.run {
-      #expect(throws: KeychainError(status: status)) { try KeychainStorage().load() }
-      #expect(throws: KeychainError(status: status)) { try KeychainStorage().save(saved) }
+      #expect(throws: KeychainError(status: status)) { try KeychainStorage().load(entry) }
+      #expect(throws: KeychainError(status: status)) { try KeychainStorage().save(saved, as: entry) }
     }
   }
 
@@ -66,15 +71,43 @@ internal import Time
   @Test func anEntryThatCameMeanwhile() async {
     keychain.fail(.add, errSecDuplicateItem)
     await phone.run {
-      #expect(throws: KeychainError(status: errSecDuplicateItem)) { try KeychainStorage().save(saved) }
+      #expect(throws: KeychainError(status: errSecDuplicateItem)) {
+        try KeychainStorage().save(saved, as: entry)
+      }
     }
     #expect(keychain.calls == [.update, .add])
   }
 
-  @Test func whatIsNoSession() async {
-    keychain["portcullis", "session"] = Data([0x7B])
-    await phone.run {
-      #expect(throws: (any Error).self) { try KeychainStorage().load() }
+  // MARK: The one entry of before
+
+  private static func earlier(_ gate: String) -> Data {
+    let text =
+      #"{"gate":"\#(gate)","keyID":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=","sessionID":"id","received":3,"handled":4}"#
+    return Data(text.utf8)
+  }
+
+  @Test(arguments: [true, false]) func itIsSplitWhenItIsFirstRead(isKeyFirst: Bool) async throws {
+    keychain["portcullis", "session"] = Self.earlier(entry.gate)
+    let key = GameEntry(.key, gate: entry.gate)
+    try await phone.run {
+      let storage = KeychainStorage()
+      let first = try storage.load(isKeyFirst ? key : entry)
+      let second = try storage.load(isKeyFirst ? entry : key)
+      let record = try AppKeyRecord(saved: (isKeyFirst ? first : second) ?? [])
+      #expect(record.key?.stage == .registered)
+      #expect((isKeyFirst ? second : first) == saved)
+      #expect(keychain["portcullis", "session"] == nil)
+    }
+  }
+
+  @Test func anothersIsLeft() async throws {
+    for other in [Self.earlier("another.example.com:443"), Data([0x7B])] {
+      keychain["portcullis", "session"] = other
+      try await phone.run {
+        let found = try KeychainStorage().load(entry)
+        #expect(found == nil)
+      }
+      #expect(keychain["portcullis", "session"] == other)
     }
   }
 

@@ -1,6 +1,7 @@
 /// `URLSessionTransport.request` against a server over TLS: what goes out, what comes back, what is not trusted.
 @testable internal import AppleClient
 internal import AppleFoundation
+internal import Bytes
 internal import Crypto
 internal import Device
 internal import Kit
@@ -71,12 +72,20 @@ internal import Time
     }
   }
 
-  @Test(arguments: [-1001, -1003, -1009, -1018, -1020, -1022, -1200, -999])
-  func whatTheSystemSays(code: Int) async throws {
+  @Test(
+    arguments: [
+      (-1001, .timeout), (-1003, .unreachable), (-1004, .unreachable), (-1005, .unreachable),
+      (-1009, .offline),
+      (-1018, .offline), (-1020, .offline), (-1022, .unusable), (-1200, .untrusted), (-1206, .untrusted),
+      (-999, .unreachable),
+    ] as [(Int, GameFailure.Kind)])
+  func whatTheSystemSays(code: Int, kind: GameFailure.Kind) async throws {
     let world = try World { _, _ in }
     world.network.script("localhost", .failing(URLError.Code(rawValue: code)))
     await world.phone.run {
-      await #expect(throws: (any Error).self) { try await URLSessionTransport().request(try get(world)) }
+      await #expect(throws: GateTransportError.failed(kind, "URLError \(code)")) {
+        try await URLSessionTransport().request(try get(world))
+      }
     }
     #expect(await eventually { world.network.livingSessions == 0 })
   }
@@ -86,7 +95,7 @@ internal import Time
   @Test func anAuthorityThatNobodyKnows() async throws {
     let world = try World(isTrusted: false) { _, connection in connection.write(answer("200 OK")) }
     await world.phone.run {
-      await #expect(throws: URLError(.serverCertificateUntrusted)) {
+      await #expect(throws: GateTransportError.failed(.untrusted, "URLError -1202")) {
         try await URLSessionTransport().request(try get(world))
       }
     }
@@ -98,11 +107,58 @@ internal import Time
   @Test func aCertificateThatHasEnded() async throws {
     let world = try World(days: -5 ... -2) { _, connection in connection.write(answer("200 OK")) }
     await world.phone.run {
-      await #expect(throws: URLError(.serverCertificateHasBadDate)) {
+      await #expect(throws: GateTransportError.failed(.untrusted, "URLError -1201")) {
         try await URLSessionTransport().request(try get(world))
       }
     }
     #expect(world.server.requests == [])
+  }
+
+  // MARK: Pins
+
+  private func pin(of world: World) throws -> [UInt8] {
+    let key = try #require(CertificateKey.subjectPublicKeyInfo(of: world.certificate))
+    return SHA256.hash(key.span).array
+  }
+
+  /// No authority that anybody knows, and an end that is past: the key alone decides.
+  @Test func aPinnedKeyIsEnough() async throws {
+    let world = try World(isTrusted: false, days: -5 ... -2) { _, connection in
+      connection.write(answer("200 OK"))
+    }
+    let pins = try #require(Pins([[UInt8](repeating: 1, count: 32), pin(of: world)]))
+    let reply = try await world.phone.run {
+      try await URLSessionTransport(trust: .pins(pins)).request(try get(world))
+    }
+    #expect(reply.status == 200)
+  }
+
+  /// A certificate that everybody trusts is not enough, and no byte of HTTP goes to it.
+  @Test func anotherKeyThanThePinnedOne() async throws {
+    let world = try World { _, connection in connection.write(answer("200 OK")) }
+    let pins = try #require(Pins([[UInt8](repeating: 1, count: 32)]))
+    await world.phone.run {
+      await #expect(
+        throws: GateTransportError.failed(.pinMismatch, "the gate's key is none of the pinned ones")
+      ) {
+        try await URLSessionTransport(trust: .pins(pins)).request(try get(world))
+      }
+    }
+    #expect(await eventually { world.server.ends == 1 })
+    #expect(world.server.handshakes == 0 && world.server.requests == [])
+  }
+
+  /// The pins are asked for at each connection: the next key needs no new app.
+  @Test func thePinsAreThoseOfTheMoment() async throws {
+    let world = try World { _, connection in connection.write(answer("200 OK")) }
+    let source = RollingPins(try #require(Pins([[UInt8](repeating: 1, count: 32)])))
+    let transport = URLSessionTransport(trust: .pins(source))
+    await world.phone.run {
+      await #expect(throws: GateTransportError.self) { try await transport.request(try get(world)) }
+    }
+    source.roll(to: try #require(Pins([pin(of: world)])))
+    let reply = try await world.phone.run { try await transport.request(try get(world)) }
+    #expect(reply.status == 200)
   }
 
   // MARK: Who it is
@@ -132,7 +188,7 @@ internal import Time
   @Test func withoutACertificateAStrictServerEndsIt() async throws {
     let world = try World(asking: .strictly) { _, connection in connection.write(answer("200 OK")) }
     await world.phone.run {
-      await #expect(throws: URLError(.clientCertificateRequired)) {
+      await #expect(throws: GateTransportError.failed(.untrusted, "URLError -1206")) {
         try await URLSessionTransport().request(try get(world))
       }
     }
@@ -150,4 +206,16 @@ internal import Time
     await #expect(throws: (any Error).self) { try await task.value }
     #expect(await eventually { world.server.ends == 1 }, "the connection stays open")
   }
+}
+
+private final class RollingPins: PinSource {
+  private let current: Locked<Pins>
+
+  init(_ pins: Pins) {
+    current = Locked(pins)
+  }
+
+  var pins: Pins { current.withLock { $0 } }
+
+  func roll(to pins: Pins) { current.withLock { $0 = pins } }
 }

@@ -170,3 +170,28 @@ import Testing
     _ = try await next(&events) { $0 == .state(.attached(isResumed: false)) }
   }
 }
+
+@Suite struct GameEventCodingTests {
+  private struct Vitals: Codable, Equatable {
+    var hp: Int
+    var name: String?
+  }
+
+  @Test func dataBecomesAValue() throws {
+    let text = #"{"hp":7,"later":true}"#
+    for event in [
+      GameEvent.gmcp(package: "Char.Vitals", data: text, isAgain: false), .msdp(text, isAgain: true),
+      .mssp(text, isAgain: false),
+    ] {
+      #expect(try event.decode(Vitals.self) == Vitals(hp: 7))
+    }
+    for event in [GameEvent.text("x"), .prompt, .gmcp(package: "Core.Ping", data: nil, isAgain: false)] {
+      #expect(try event.decode(Vitals.self) == nil)
+    }
+    for text in [#"{"hp":"seven"}"#, "[]", "", #"{"hp":1e99}"#] {
+      #expect(throws: GameInputError.malformed) {
+        try GameEvent.gmcp(package: "Char.Vitals", data: text, isAgain: false).decode(Vitals.self)
+      }
+    }
+  }
+}
