@@ -93,10 +93,12 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   private func releaseIfOver() {
     // Let go outside of the lock: it may be the last who holds it.
-    _ = life.withLock { life -> (any URLSessionDelegate)? in
-      guard life.isInvalid, life.tasks.isEmpty else { return nil }
+    let (isOver, delegate) = life.withLock { life -> (Bool, (any URLSessionDelegate)?) in
+      guard life.isInvalid, life.tasks.isEmpty else { return (false, nil) }
       defer { life.delegate = nil }
-      return life.delegate
+      return (true, life.delegate)
     }
+    _ = delegate
+    if isOver { device[FakeNetwork.self].forget(self) }
   }
 }

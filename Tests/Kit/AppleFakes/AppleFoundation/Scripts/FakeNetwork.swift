@@ -10,11 +10,8 @@ package final class FakeNetwork: DevicePart {
     var roots: [[UInt8]] = []
     var pongs = Pongs.once
     var codeOfLost = 0
-    var sessions: [WeakSession] = []
-  }
-
-  private struct WeakSession {
-    weak var session: URLSession?
+    /// Kept until they are invalidated and over, as the system does.
+    var sessions: [URLSession] = []
   }
 
   private let state = Mutex(State())
@@ -44,9 +41,9 @@ package final class FakeNetwork: DevicePart {
     set { state.withLock { state in state.codeOfLost = newValue } }
   }
 
-  /// Of those that were made, the ones that somebody holds.
+  /// Of those that were made, the ones that are not both invalidated and over.
   package var livingSessions: Int {
-    state.withLock { state in state.sessions.count { $0.session != nil } }
+    state.withLock(\.sessions.count)
   }
 
   // MARK: For the fakes
@@ -54,7 +51,11 @@ package final class FakeNetwork: DevicePart {
   package var roots: [[UInt8]] { state.withLock(\.roots) }
 
   func note(_ session: URLSession) {
-    state.withLock { state in state.sessions.append(WeakSession(session: session)) }
+    state.withLock { state in state.sessions.append(session) }
+  }
+
+  func forget(_ session: URLSession) {
+    state.withLock { state in state.sessions.removeAll { $0 === session } }
   }
 
   func loader(for request: URLRequest) -> any Loader {
