@@ -117,7 +117,7 @@ private final class RiskPart {
     let signals = #"{"bssid_hash":"x","coarse_geo":[1,2],"ip_asn":1,"favourite":"blue"}"#
     for _ in 0..<2 { #expect(try part.issue(signals)["otp_code"] != nil) }
     #expect(told.count == 1 && told.first?.count == 4 && told.first?.place == .signals)
-    #expect(told.first?.remedies == "bssid_hash=wifi,coarse_geo=lat_e1+lon_e1+acc_m,ip_asn=GEO_ASN_PATH")
+    #expect(told.first?.remedies == "bssid_hash=wifi,coarse_geo=lat_e1+lon_e1+acc_m,ip_asn=GEO_PATH")
   }
 
   @Test func nothingToSay() throws {
