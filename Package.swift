@@ -111,7 +111,7 @@ let modules = [
   Module("ProxyProtocol", in: .wire, ["Addresses", "Bytes", "Identity"]),
   Module("CBOR", in: .wire, ["Bytes", "CCBOR"]),
   Module("Deflate", in: .wire, ["Bytes", "CZlib", "WebSocketWire"]),
-  Module("DeviceWire", in: .wire, ["Bytes", "Crypto", "JSON", "Time"]),
+  Module("DeviceWire", in: .wire, ["Bytes", "Crypto", "JSON", "PortcullisProtocol", "Time"]),
   Module("TelnetWire", in: .wire, ["Bytes", "Deflate", "JSON", "Time"]),
   Module(
     "SessionWire", in: .wire,

@@ -5,7 +5,7 @@
 package import Addresses
 internal import Bytes
 package import Configuration
-package import DeviceWire
+internal import DeviceWire
 package import HTTPWire
 package import PortcullisProtocol
 package import Registry

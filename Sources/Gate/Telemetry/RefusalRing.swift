@@ -2,7 +2,7 @@
 /// memory alone, and end with the process.
 package import Addresses
 package import Bytes
-package import DeviceWire
+internal import DeviceWire
 internal import HTTPWire
 package import PortcullisProtocol
 internal import Synchronization

@@ -59,7 +59,4 @@ package struct DeviceKeys: Hashable, Sendable {
     self.device = device
     self.approval = approval
   }
-
-  /// As messages name them; the second one is empty where there is no approval key.
-  var hashes: [[UInt8]] { [device.hash.array, approval?.hash.array ?? []] }
 }

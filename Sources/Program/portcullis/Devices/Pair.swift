@@ -1,5 +1,5 @@
 /// `portcullis devices pair`: draws a QR code for a phone, and lets it in by the six digits that it shows (docs/devices.md).
-import ArgumentParser
+public import ArgumentParser
 import Commands
 import Configuration
 import Control

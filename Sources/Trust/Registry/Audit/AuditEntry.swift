@@ -1,6 +1,6 @@
 /// What the audit says of one change or one refusal: names and words, never texts, codes, tokens, nonces or places.
 package import Bytes
-package import DeviceWire
+internal import DeviceWire
 internal import JSON
 package import PortcullisProtocol
 package import Time

@@ -3,7 +3,7 @@
 /// What waits is taken in groups. Each call has a savepoint of its own, the group one sync; whoever asked hears of it
 /// when it is on the disk.
 internal import Bytes
-package import DeviceWire
+internal import DeviceWire
 package import PortcullisProtocol
 internal import Synchronization
 package import System

@@ -1,6 +1,6 @@
 /// One request to the registry as a value, what may come of it, and who asks (docs/devices-operating.md, "The registry").
 package import Addresses
-package import DeviceWire
+internal import DeviceWire
 package import PortcullisProtocol
 package import Time
 

@@ -1,5 +1,5 @@
 /// `portcullis simulate phone`: a software phone that pairs, votes and shows itself as an app does (docs/devices.md).
-import ArgumentParser
+public import ArgumentParser
 import Device
 import DeviceWire
 import Dialing

@@ -1,10 +1,10 @@
-/// The bytes that devices sign, that their MACs and digests are over: built from what the verifier knows, and never read
+/// The bytes that devices sign, that their MACs and digests are over: built from what both sides know, and never read
 /// (docs/devices-messages.md, "Messages").
-package import Bytes
-internal import Crypto
 
-package struct DeviceMessage: Equatable, Sendable {
-  package let bytes: [UInt8]
+/// What is signed. The gate builds the same bytes from its own record.
+public struct DeviceMessage: Equatable, Sendable {
+  /// As they are signed.
+  public let bytes: [UInt8]
 
   /// What a message is for, so that none passes for one of another kind.
   package enum Domain: String, CaseIterable, Sendable {
@@ -39,7 +39,7 @@ package struct DeviceMessage: Equatable, Sendable {
   }
 
   /// SHA-256.
-  package var hash: Bytes32 { SHA256.hash(bytes.span) }
+  public var digest: Octets32 { SHA2.hash(bytes) }
 
   private static func append(_ field: [UInt8], to bytes: inout [UInt8]) {
     let count = UInt32(field.count)
@@ -48,12 +48,31 @@ package struct DeviceMessage: Equatable, Sendable {
   }
 }
 
+/// What messages name a device's keys by.
+public struct KeyHashes: Hashable, Sendable {
+  /// SHA-256 of the device key's `SubjectPublicKeyInfo`.
+  public let device: Octets32
+  /// Of the approval key's; nil where there is none.
+  public let approval: Octets32?
+
+  /// - Parameters:
+  ///   - device: of the device key.
+  ///   - approval: of the approval key.
+  public init(device: Octets32, approval: Octets32?) {
+    self.device = device
+    self.approval = approval
+  }
+
+  /// The second one is empty where there is no approval key.
+  fileprivate var fields: [[UInt8]] { [device.bytes, approval?.bytes ?? []] }
+}
+
 extension DeviceMessage {
   /// Signed by each key that it names.
-  package static func enroll(
-    server: ServerID, keys: DeviceKeys, nonce: Bytes32, platform: DevicePlatform
+  public static func enroll(
+    server: ServerID, keys: KeyHashes, nonce: Octets32, platform: DevicePlatform
   ) -> Self {
-    Self(.enroll, [server.bytes] + keys.hashes + [nonce.array, Array(platform.rawValue.utf8)])
+    Self(.enroll, [server.bytes] + keys.fields + [nonce.bytes, Array(platform.rawValue.utf8)])
   }
 
   /// Signed by each key that it names, and under the pairing's secret.
@@ -61,89 +80,87 @@ extension DeviceMessage {
   /// - Parameters:
   ///   - serverKeyHash: SHA-256 of the SPKI in the gate's certificate, as the phone has read it from the QR code.
   ///   - commit: SHA-256 of 32 random bytes that the phone reveals later.
-  package static func pair(
-    pairing: PairingID, serverKeyHash: Bytes32, keys: DeviceKeys, commit: Bytes32, name: DeviceName
+  public static func pair(
+    pairing: PairingID, serverKeyHash: Octets32, keys: KeyHashes, commit: Octets32, name: DeviceName
   ) -> Self {
     Self(
-      .pair,
-      [pairing.bytes, serverKeyHash.array] + keys.hashes + [commit.array, Array(name.text.utf8)])
+      .pair, [pairing.bytes, serverKeyHash.bytes] + keys.fields + [commit.bytes, Array(name.text.utf8)])
   }
 
   /// What `PairingDigits` are of.
   ///
   /// - Parameters:
+  ///   - pairMessageHash: SHA-256 of the `pair` message.
   ///   - s: the gate's 32 random bytes.
   ///   - r: the phone's, which it had committed to before it saw `s`.
-  package static func pairSAS(pairMessageHash: Bytes32, s: Bytes32, r: Bytes32) -> Self {
-    Self(.pairSAS, [pairMessageHash.array, s.array, r.array])
+  public static func pairSAS(pairMessageHash: Octets32, s: Octets32, r: Octets32) -> Self {
+    Self(.pairSAS, [pairMessageHash.bytes, s.bytes, r.bytes])
   }
 
   /// Signed by the device key. Only a token has an audience.
-  package static func deviceAuth(
-    server: ServerID, device: DeviceID, nonce: Bytes32, for purpose: DeviceAuthPurpose
+  public static func deviceAuth(
+    server: ServerID, device: DeviceID, nonce: Octets32, for purpose: DeviceAuthPurpose
   ) -> Self {
     Self(
       .deviceAuth,
       [
-        server.bytes, device.bytes, nonce.array, Array(purpose.word.rawValue.utf8),
+        server.bytes, device.bytes, nonce.bytes, Array(purpose.word.rawValue.utf8),
         Array(purpose.audience.text.utf8),
       ])
   }
 
   /// Signed by the old device key and by each new one.
-  package static func rotate(
-    server: ServerID, device: DeviceID, newKeys: DeviceKeys, nonce: Bytes32
+  public static func rotate(
+    server: ServerID, device: DeviceID, newKeys: KeyHashes, nonce: Octets32
   ) -> Self {
-    Self(.rotate, [server.bytes, device.bytes] + newKeys.hashes + [nonce.array])
+    Self(.rotate, [server.bytes, device.bytes] + newKeys.fields + [nonce.bytes])
   }
 
   /// Signed by the approval key.
   ///
   /// - Parameter summaryHash: SHA-256 of the bytes of the summary that the phone has shown.
-  package static func approval(
-    server: ServerID, request: ApprovalID, device: DeviceID, vote: Vote, summaryHash: Bytes32,
+  public static func approval(
+    server: ServerID, request: ApprovalID, device: DeviceID, vote: Vote, summaryHash: Octets32,
     issuedAt: UnixSeconds, expiresAt: UnixSeconds
   ) -> Self {
     Self(
       .approval,
       [
-        server.bytes, request.bytes, device.bytes, [vote.decision.byte], summaryHash.array,
+        server.bytes, request.bytes, device.bytes, [vote.decision.byte], summaryHash.bytes,
         Array(vote.matchCode.text.utf8), issuedAt.bytes, expiresAt.bytes,
       ])
   }
 
   /// Its hash is the `clientDataHash` that an App Attest key signs.
-  package static func appAttest(server: ServerID, keys: DeviceKeys, nonce: Bytes32) -> Self {
-    Self(.appAttest, [server.bytes] + keys.hashes + [nonce.array])
+  public static func appAttest(server: ServerID, keys: KeyHashes, nonce: Octets32) -> Self {
+    Self(.appAttest, [server.bytes] + keys.fields + [nonce.bytes])
   }
 
   /// Its hash is the challenge of an Android key attestation.
-  package static func androidKey(server: ServerID, nonce: Bytes32) -> Self {
-    Self(.androidKey, [server.bytes, nonce.array])
+  public static func androidKey(server: ServerID, nonce: Octets32) -> Self {
+    Self(.androidKey, [server.bytes, nonce.bytes])
   }
 
   /// Unpadded base64url of its hash is the nonce of a request to Play Integrity.
-  package static func playNonce(server: ServerID, keys: DeviceKeys, nonce: Bytes32) -> Self {
-    Self(.playNonce, [server.bytes] + keys.hashes + [nonce.array])
+  public static func playNonce(server: ServerID, keys: KeyHashes, nonce: Octets32) -> Self {
+    Self(.playNonce, [server.bytes] + keys.fields + [nonce.bytes])
   }
 
   /// Signed by the device key.
-  package static func otpIssue(
-    server: ServerID, device: DeviceID, challenge: CodeChallengeID, nonce: Bytes32, signedAt: UnixSeconds,
-    signalsHash: Bytes32
+  public static func otpIssue(
+    server: ServerID, device: DeviceID, challenge: CodeChallengeID, nonce: Octets32, signedAt: UnixSeconds,
+    signalsHash: Octets32
   ) -> Self {
     Self(
       .otpIssue,
-      [
-        server.bytes, device.bytes, challenge.bytes, nonce.array, signedAt.bytes, signalsHash.array,
-      ])
+      [server.bytes, device.bytes, challenge.bytes, nonce.bytes, signedAt.bytes, signalsHash.bytes])
   }
 
   /// Signed by the device key.
-  package static func presence(
-    server: ServerID, device: DeviceID, desktop: DesktopID, nonce: Bytes32, signedAt: UnixSeconds
+  public static func presence(
+    server: ServerID, device: DeviceID, desktop: DesktopID, nonce: Octets32, signedAt: UnixSeconds
   ) -> Self {
-    Self(.presence, [server.bytes, device.bytes, desktop.bytes, nonce.array, signedAt.bytes])
+    Self(.presence, [server.bytes, device.bytes, desktop.bytes, nonce.bytes, signedAt.bytes])
   }
 
   /// Signed by the gate's token key.
@@ -152,17 +169,20 @@ extension DeviceMessage {
   ///   - gate: which part of the audit it is the end of.
   ///   - sequence: of the last row, with `hash` its hash.
   package static func auditHead(
-    server: ServerID, gate: String, sequence: UInt64, hash: Bytes32, at time: UnixSeconds
+    server: ServerID, gate: String, sequence: UInt64, hash: Octets32, at time: UnixSeconds
   ) -> Self {
     Self(
-      .auditHead, [server.bytes, Array(gate.utf8), sequence.bigEndianBytes, hash.array, time.bytes])
+      .auditHead, [server.bytes, Array(gate.utf8), sequence.bigEndianBytes, hash.bytes, time.bytes])
   }
 }
 
 /// What a `device-auth` message is for; only a token is for somebody.
-package enum DeviceAuthPurpose: Equatable, Sendable {
+public enum DeviceAuthPurpose: Equatable, Sendable {
+  /// A token for the gate, or for somebody who takes its tokens.
   case token(Audience)
+  /// To come in and play.
   case upgrade
+  /// To say how the phone is.
   case heartbeat
 
   /// Nil where another purpose than `token` has an audience.
@@ -189,12 +209,14 @@ package enum DeviceAuthPurpose: Equatable, Sendable {
 }
 
 /// A decision with the code that belongs to it.
-package struct Vote: Hashable, Sendable {
-  package let decision: Decision
-  package let matchCode: MatchCode
+public struct Vote: Hashable, Sendable {
+  /// What is said.
+  public let decision: Decision
+  /// None where none was issued.
+  public let matchCode: MatchCode
 
   /// Nil where a denial carries a code.
-  package init?(_ decision: Decision, matchCode: MatchCode) {
+  public init?(_ decision: Decision, matchCode: MatchCode) {
     guard decision == .approve || matchCode.isNone else { return nil }
     self.decision = decision
     self.matchCode = matchCode

@@ -1,34 +1,5 @@
 /// JSON whose bytes are the same wherever it is written (RFC 8785), of a part of JSON in which nothing is ambiguous:
 /// objects, strings, arrays of strings, whole numbers and booleans.
-internal import Bytes
-internal import JSON
-
-/// The rule that a text breaks, by its word.
-package enum CanonicalJSONError: String, Error, CaseIterable, Sendable {
-  /// More than 8,192 bytes, as it was read or as it is written.
-  case size
-  case utf8
-  /// RFC 8259.
-  case syntax
-  /// More than eight objects and arrays inside each other.
-  case depth
-  /// Anything but a whole number of −(2⁵³−1)…2⁵³−1, written as such.
-  case number
-  /// A member's name comes twice.
-  case duplicate
-  /// `null`, or an array that holds something else than strings.
-  case type
-  /// Half a surrogate pair, by escape.
-  case surrogate
-  /// Not an object.
-  case top
-  /// A string or name holds a character that no shown text may hold.
-  case character
-  /// Not the members that a summary has.
-  case members
-  /// Good, but not in the canonical form.
-  case canonical
-}
 
 package enum CanonicalValue: Sendable {
   case integer(Int64)
@@ -100,28 +71,20 @@ package struct CanonicalObject: Sendable {
   }
 
   /// The canonical form, however long.
-  package var bytes: [UInt8] {
-    var writer = JSONWriter()
-    write(to: &writer)
-    return writer.bytes
-  }
+  package var bytes: [UInt8] { form.bytes }
 
-  private func write(to writer: inout JSONWriter) {
-    writer.beginObject()
+  private var form: JSONForm {
+    var form = JSONForm()
     for member in members {
-      writer.name(member.name)
       switch member.value {
-      case .integer(let integer): writer.value(integer)
-      case .boolean(let boolean): writer.value(boolean)
-      case .string(let string): writer.value(string)
-      case .strings(let strings):
-        writer.beginArray()
-        for string in strings { writer.value(string) }
-        writer.endArray()
-      case .object(let object): object.write(to: &writer)
+      case .integer(let integer): form.add(member.name, integer)
+      case .boolean(let boolean): form.add(member.name, boolean)
+      case .string(let string): form.add(member.name, string)
+      case .strings(let strings): form.add(member.name, strings)
+      case .object(let object): form.add(member.name, object.form)
       }
     }
-    writer.endObject()
+    return form
   }
 
   func checkCharacters() throws(CanonicalJSONError) {
@@ -139,4 +102,45 @@ package struct CanonicalObject: Sendable {
 
 extension CanonicalObject: Equatable {
   package static func == (left: Self, right: Self) -> Bool { left.bytes == right.bytes }
+}
+
+// MARK: Reading
+
+extension CanonicalObject {
+  /// Any spelling of an object of the subset.
+  package init(parsing bytes: [UInt8]) throws(CanonicalJSONError) {
+    guard bytes.count <= Self.sizeLimit else { throw .size }
+    let tree = try JSONTree(parsing: bytes, depthLimit: Self.depthLimit, isCanonical: true)
+    guard let object = tree.object else { throw .top }
+    self = try Self(members: object)
+    try checkCharacters()
+  }
+
+  /// The canonical form alone.
+  package init(canonical bytes: [UInt8]) throws(CanonicalJSONError) {
+    try self.init(parsing: bytes)
+    guard bytes == self.bytes else { throw .canonical }
+  }
+
+  /// Of a tree that was read by the rules of this one.
+  fileprivate init(members object: JSONTree.Object) throws(CanonicalJSONError) {
+    var members: [Member] = []
+    for member in object.members { members.append(Member(member.name, try CanonicalValue(member.value))) }
+    self.init(unchecked: members)
+  }
+}
+
+extension CanonicalValue {
+  fileprivate init(_ tree: JSONTree) throws(CanonicalJSONError) {
+    switch tree {
+    case .null: throw .type
+    case .boolean(let boolean): self = .boolean(boolean)
+    case .number:
+      guard let integer = tree.integer else { throw .number }
+      self = .integer(integer)
+    case .string(let string): self = .string(string)
+    case .array(let elements): self = .strings(elements.compactMap(\.string))
+    case .object(let object): self = .object(try CanonicalObject(members: object))
+    }
+  }
 }

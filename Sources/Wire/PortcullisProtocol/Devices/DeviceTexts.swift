@@ -1,8 +1,7 @@
-/// Texts that people read or type: which characters none of them holds, and the forms of those that messages carry.
-internal import Bytes
+/// Texts that people are shown or that are signed, which are compared as bytes and hold nothing that hides.
 
 /// What a person is shown must look like what it is.
-package enum ShownText {
+public enum ShownText {
   /// Characters that hide, end a line or turn the reading direction: C0, DEL and C1; the Arabic letter mark; zero width
   /// characters, joiners and marks; separators and bidi controls; invisible operators and isolates; the byte order mark;
   /// tags (UAX #9, UTR #36).
@@ -27,11 +26,11 @@ package enum ShownText {
   }
 
   /// Whether no refused character is in it: what a summary is read with.
-  package static func isReadable(_ text: String) -> Bool { !text.unicodeScalars.contains(where: isRefused) }
+  public static func isReadable(_ text: String) -> Bool { !text.unicodeScalars.contains(where: isRefused) }
 
   /// Whether it may be taken in to be shown: nothing in it is refused, and nothing is invisible. The selector that makes
   /// a picture of an emoji changes what is seen, and every keyboard writes it: behind one it may stand.
-  package static func isClean(_ text: String) -> Bool {
+  public static func isClean(_ text: String) -> Bool {
     var isBehindEmoji = false
     for scalar in text.unicodeScalars {
       if isRefused(scalar) { return false }
@@ -45,38 +44,17 @@ package enum ShownText {
 }
 
 extension String {
-  /// What is left of it for the eye: two texts with one skeleton look alike, and whoever has one of them is not taken for
-  /// another person than whoever has the other (UTS #39 §4, for the letters that are met). Compared by `==`, which
-  /// holds composed and decomposed letters for the same.
-  package var skeleton: String {
-    var skeleton = String.UnicodeScalarView()
-    for scalar in unicodeScalars {
-      if ShownText.isRefused(scalar) || ShownText.isInvisible(scalar) || scalar.properties.isWhitespace {
-        continue
-      }
-      let plain = LookAlikes.plain(scalar)
-      if plain.isASCII {
-        skeleton.append(plain)
-      } else {
-        skeleton.append(contentsOf: plain.properties.lowercaseMapping.unicodeScalars)
-      }
-    }
-    return String(skeleton)
-  }
-
-  package func looksLike(_ other: String) -> Bool { isSameText(as: other) || skeleton == other.skeleton }
-
   /// Whether both are the same bytes: `==` holds texts for equal that only look alike, which sign differently.
-  package func isSameText(as other: String) -> Bool {
-    utf8.span.isEqual(to: other.utf8.span)
-  }
+  package func isSameText(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }
 
 /// What a phone calls itself: 1 to 128 bytes, without refused characters, and never normalised.
-package struct DeviceName: Hashable, Sendable {
-  package let text: String
+public struct DeviceName: Hashable, Sendable {
+  /// As it was given.
+  public let text: String
 
-  package init?(_ text: String) {
+  /// Nil for what no phone may be called.
+  public init?(_ text: String) {
     guard (1...128).contains(text.utf8.count), ShownText.isClean(text) else { return nil }
     self.text = text
   }
@@ -87,18 +65,23 @@ package struct DeviceName: Hashable, Sendable {
     self.text = text
   }
 
-  package static func == (left: Self, right: Self) -> Bool { left.text.isSameText(as: right.text) }
+  /// As bytes.
+  public static func == (left: Self, right: Self) -> Bool { left.text.isSameText(as: right.text) }
 
-  package func hash(into hasher: inout Hasher) { hasher.combine(Array(text.utf8)) }
+  /// Of its bytes.
+  public func hash(into hasher: inout Hasher) { hasher.combine(Array(text.utf8)) }
 }
 
 /// Whom a token is for: at most 256 bytes; empty for the gate itself.
-package struct Audience: Hashable, Sendable {
-  package let text: String
+public struct Audience: Hashable, Sendable {
+  /// As tokens name it.
+  public let text: String
 
-  package static let gate = Self(checked: "")
+  /// The gate itself.
+  public static let gate = Self(checked: "")
 
-  package init?(_ text: String) {
+  /// Nil for what is too long, or holds what hides.
+  public init?(_ text: String) {
     guard text.utf8.count <= 256, ShownText.isClean(text) else { return nil }
     self.init(checked: text)
   }
@@ -107,21 +90,26 @@ package struct Audience: Hashable, Sendable {
     self.text = text
   }
 
-  package var isGate: Bool { text.isEmpty }
+  /// Whether it is the gate itself.
+  public var isGate: Bool { text.isEmpty }
 
-  package static func == (left: Self, right: Self) -> Bool { left.text.isSameText(as: right.text) }
+  /// As bytes.
+  public static func == (left: Self, right: Self) -> Bool { left.text.isSameText(as: right.text) }
 
-  package func hash(into hasher: inout Hasher) { hasher.combine(Array(text.utf8)) }
+  /// Of its bytes.
+  public func hash(into hasher: inout Hasher) { hasher.combine(Array(text.utf8)) }
 }
 
 /// The digits that show an approver which request is his: two to six, or none where none were issued.
-package struct MatchCode: Hashable, Sendable {
-  package let text: String
+public struct MatchCode: Hashable, Sendable {
+  /// Empty for none.
+  public let text: String
 
-  package static let none = Self(checked: "")
+  /// Where none were issued.
+  public static let none = Self(checked: "")
 
   /// From two to six of `0` to `9`, or an empty text.
-  package init?(_ text: String) {
+  public init?(_ text: String) {
     guard text.isEmpty || (2...6).contains(text.utf8.count),
       text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
     else { return nil }
@@ -132,5 +120,6 @@ package struct MatchCode: Hashable, Sendable {
     self.text = text
   }
 
-  package var isNone: Bool { text.isEmpty }
+  /// Whether there are no digits.
+  public var isNone: Bool { text.isEmpty }
 }

@@ -1,23 +1,30 @@
 /// What an approver is shown and signs: who asks for which operation on what, under which policy, as canonical JSON.
-package import Bytes
-internal import Crypto
 
-package struct Summary: Sendable {
-  package let operation: String
-  package let target: Target
+/// Read from the bytes that are signed, and nothing besides.
+public struct Summary: Sendable {
+  /// What is to be done, by the service's word for it.
+  public let operation: String
+  /// What it is done to.
+  public let target: Target
   /// The service's own words.
-  package let text: String
-  package let requester: Requester
-  package let service: String
-  package let subject: String?
-  package let policy: Policy
-  package let lease: Lease?
-  package let createdAt: UnixSeconds
+  public let text: String
+  /// Who asks for it.
+  public let requester: Requester
+  /// Through which service.
+  public let service: String
+  /// Whose phones are asked.
+  public let subject: String?
+  /// What it takes to approve.
+  public let policy: Policy
+  /// Nil where the approval is good for once.
+  public let lease: Lease?
+  /// When it was asked.
+  public let createdAt: UnixSeconds
   /// The bytes that the phone gets.
-  package let bytes: [UInt8]
+  public let bytes: [UInt8]
 
   /// What the operation is about: names with texts.
-  package struct Target: Equatable, Sendable {
+  public struct Target: Equatable, Sendable {
     package let object: CanonicalObject
 
     package init(_ members: [(name: String, value: String)]) throws(CanonicalJSONError) {
@@ -30,18 +37,23 @@ package struct Summary: Sendable {
       self.object = object
     }
 
-    package var members: [(name: String, value: String)] {
+    /// In the order of their names.
+    public var members: [(name: String, value: String)] {
       object.members.compactMap { member in member.value.string.map { (member.name, $0) } }
     }
 
     /// Of the member with exactly these bytes for its name.
-    package subscript(name: String) -> String? { object[name]?.string }
+    public subscript(name: String) -> String? { object[name]?.string }
   }
 
-  package struct Requester: Sendable {
-    package let id: String
-    package let name: String?
-    package let address: String?
+  /// Who asks.
+  public struct Requester: Sendable {
+    /// As the service knows it.
+    public let id: String
+    /// As it is called there.
+    public let name: String?
+    /// Where it comes from.
+    public let address: String?
 
     package init(id: String, name: String? = nil, address: String? = nil) {
       self.id = id
@@ -51,11 +63,15 @@ package struct Summary: Sendable {
   }
 
   /// What it takes to approve.
-  package struct Policy: Sendable {
-    package let level: Level
-    package let userVerification: UserVerification
-    package let quorum: Int64
-    package let factors: [String]
+  public struct Policy: Sendable {
+    /// What has to vouch for the phone, at least.
+    public let level: Level
+    /// How far a person has to have been there, at least.
+    public let userVerification: UserVerification
+    /// How many have to approve.
+    public let quorum: Int64
+    /// `device`, `operator`.
+    public let factors: [String]
 
     package init(level: Level, userVerification: UserVerification, quorum: Int64, factors: [String]) {
       self.level = level
@@ -66,9 +82,11 @@ package struct Summary: Sendable {
   }
 
   /// For how long, and how often, the approval may be used.
-  package struct Lease: Equatable, Sendable {
-    package let seconds: Int64
-    package let uses: Int64
+  public struct Lease: Equatable, Sendable {
+    /// For how long.
+    public let seconds: Int64
+    /// How often.
+    public let uses: Int64
 
     package init(seconds: Int64, uses: Int64) {
       self.seconds = seconds
@@ -77,7 +95,7 @@ package struct Summary: Sendable {
   }
 
   /// SHA-256 of the bytes: what an `approval` message names.
-  package var hash: Bytes32 { SHA256.hash(bytes.span) }
+  public var digest: Octets32 { SHA2.hash(bytes) }
 
   package init(
     operation: String, target: Target, text: String, requester: Requester, service: String, subject: String?,
@@ -95,14 +113,14 @@ package struct Summary: Sendable {
   }
 
   /// From any spelling of it; `bytes` are the canonical form.
-  package init(parsing bytes: Span<UInt8>) throws(CanonicalJSONError) {
+  package init(parsing bytes: [UInt8]) throws(CanonicalJSONError) {
     try self.init(try CanonicalObject(parsing: bytes))
   }
 
   /// From the canonical form alone.
-  package init(canonical bytes: Span<UInt8>) throws(CanonicalJSONError) {
+  public init(canonical bytes: [UInt8]) throws(CanonicalJSONError) {
     try self.init(parsing: bytes)
-    guard bytes.isEqual(to: self.bytes) else { throw .canonical }
+    guard bytes == self.bytes else { throw .canonical }
   }
 
   private init(_ object: CanonicalObject) throws(CanonicalJSONError) {
@@ -141,5 +159,6 @@ package struct Summary: Sendable {
 }
 
 extension Summary: Equatable {
-  package static func == (left: Self, right: Self) -> Bool { left.bytes == right.bytes }
+  /// As bytes.
+  public static func == (left: Self, right: Self) -> Bool { left.bytes == right.bytes }
 }

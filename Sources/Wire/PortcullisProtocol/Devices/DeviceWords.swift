@@ -1,6 +1,7 @@
-/// The closed lists of words in messages, settings and answers about devices (docs/devices-messages.md, "Messages").
+/// The closed lists of words that phone and gate say to each other (docs/devices-messages.md, "Messages").
 
-package enum DevicePlatform: String, CaseIterable, Sendable {
+/// What a device runs.
+public enum DevicePlatform: String, CaseIterable, Codable, Sendable {
   case ios, android
 }
 
@@ -12,7 +13,7 @@ package enum AuthPurpose: String, CaseIterable, Sendable {
 }
 
 /// What a person says to a request: a word in JSON, one byte in the message.
-package enum Decision: String, CaseIterable, Sendable {
+public enum Decision: String, CaseIterable, Sendable {
   case approve, deny
   /// Denies, and tells that nobody should have asked.
   case report
@@ -32,7 +33,7 @@ package enum Decision: String, CaseIterable, Sendable {
 }
 
 /// What vouches for a device's keys.
-package enum Level: String, CaseIterable, Comparable, Sendable {
+public enum Level: String, CaseIterable, Comparable, Sendable {
   /// Nothing but the keys themselves.
   case bare
   /// An app that was attested names them.
@@ -48,18 +49,12 @@ package enum Level: String, CaseIterable, Comparable, Sendable {
     }
   }
 
-  package static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
-}
-
-/// How far Play Integrity has to trust the phone that an app runs on.
-package enum PlayTrust: String, CaseIterable, Comparable, Sendable {
-  case device, strong
-
-  package static func < (left: Self, right: Self) -> Bool { left == .device && right == .strong }
+  /// Whether less vouches for the first one.
+  public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
 }
 
 /// Who says that a person was there when the approval key signed.
-package enum UserVerification: String, CaseIterable, Comparable, Sendable {
+public enum UserVerification: String, CaseIterable, Comparable, Sendable {
   /// Nobody: there is no approval key.
   case none
   /// The app, which made the key so.
@@ -75,5 +70,6 @@ package enum UserVerification: String, CaseIterable, Comparable, Sendable {
     }
   }
 
-  package static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
+  /// Whether less is known of the first one.
+  public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
 }

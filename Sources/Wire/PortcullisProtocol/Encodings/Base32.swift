@@ -1,12 +1,15 @@
 /// Base32 (RFC 4648 §6) in upper case and without padding, as it stands in a QR code: one spelling for each value.
-package enum Base32 {
-  package static func encode(_ bytes: Span<UInt8>) -> String {
+
+/// Five bits a character.
+public enum Base32 {
+  /// In upper case, without padding.
+  public static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count * 8 + 4) / 5)
     var bits: UInt32 = 0
     var count = 0
-    for index in bytes.indices {
-      bits = bits << 8 | UInt32(bytes[index])
+    for byte in bytes {
+      bits = bits << 8 | UInt32(byte)
       count += 8
       while count >= 5 {
         count -= 5
@@ -20,17 +23,18 @@ package enum Base32 {
 
   /// Nil for a symbol of no meaning, lower case and padding included, for a length that no bytes have, and for spare bits
   /// that are not zero.
-  package static func decode(_ text: Span<UInt8>) -> [UInt8]? {
-    switch text.count % 8 {
+  public static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    let symbols = Array(text.utf8)
+    switch symbols.count % 8 {
     case 1, 3, 6: return nil
     default: break
     }
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.count * 5 / 8)
+    bytes.reserveCapacity(symbols.count * 5 / 8)
     var bits: UInt32 = 0
     var count = 0
-    for index in text.indices {
-      guard let value = value(of: text[index]) else { return nil }
+    for symbol in symbols {
+      guard let value = value(of: symbol) else { return nil }
       bits = bits << 5 | value
       count += 5
       guard count >= 8 else { continue }
