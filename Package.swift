@@ -233,6 +233,7 @@ let modules = [
   // A player's session on the app's side, and the simulated device.
   Module("PortcullisClient", in: .phone, ["PortcullisProtocol"], isPlain: true),
   Module("PortcullisTesting", in: .phone, ["PortcullisClient", "PortcullisProtocol"], isPlain: true),
+  Module("PortcullisDevice", in: .phone, ["PortcullisClient", "PortcullisProtocol"], isPlain: true),
   Module(
     "Dialing", in: .phone,
     [
@@ -243,7 +244,7 @@ let modules = [
     "Device", in: .phone,
     [
       "Addresses", "Bytes", "CBOR", "CLinux", "Crypto", "DeviceWire", "Dialing", "Identity", "JSON",
-      "PortcullisClient", "PortcullisProtocol", "System", "Time",
+      "PortcullisClient", "PortcullisDevice", "PortcullisProtocol", "System", "Time",
     ]),
 
   // What is run.
@@ -258,7 +259,8 @@ let modules = [
     [
       "Addresses", "Admission", "AppAttest", "ApprovalPolicy", "Assembly", "Bytes", "Configuration", "Crypto",
       "Device", "DeviceWire", "Dialing", "Gateway", "Identity", "JSON", "KeyStore", "Logging", "Logs",
-      "PortcullisClient", "PortcullisProtocol", "Registry", "Sockets", "System", "Time", "TLS",
+      "PortcullisClient", "PortcullisDevice", "PortcullisProtocol", "Registry", "Sockets", "System", "Time",
+      "TLS",
     ]),
   Module(
     "Bench", in: .program,
@@ -282,8 +284,8 @@ let modules = [
     [
       "Admin", "AndroidKey", "AppAttest", "ArgumentParser", "Assembly", "Bench", "Bytes", "Commands",
       "Configuration", "Console", "Control", "Crypto", "Demo", "Device", "DeviceWire", "Dialing", "Gateway",
-      "Identity", "JSON", "Logs", "PlayIntegrity", "PortcullisClient", "PortcullisProtocol", "Prompt",
-      "Registry", "System", "Time", "Vectors",
+      "Identity", "JSON", "Logs", "PlayIntegrity", "PortcullisClient", "PortcullisDevice",
+      "PortcullisProtocol", "Prompt", "Registry", "System", "Time", "Vectors",
     ], isProgram: true),
   // Not installed: what `make bench` measures in process.
   Module(
@@ -291,8 +293,8 @@ let modules = [
     [
       "Addresses", "AndroidKey", "AppAttest", "ApprovalPolicy", "Assembly", "Bytes", "CLinux",
       "Configuration", "Crypto", "Device", "DeviceTokens", "DeviceWire", "Gateway", "Identity", "JSON",
-      "Keeping", "KeyStore", "Logs", "PlayIntegrity", "PortcullisProtocol", "Registry", "SessionWire",
-      "SQLite", "System", "Telemetry", "TelnetWire", "Time", "TLS",
+      "Keeping", "KeyStore", "Logs", "PlayIntegrity", "PortcullisDevice", "PortcullisProtocol",
+      "Registry", "SessionWire", "SQLite", "System", "Telemetry", "TelnetWire", "Time", "TLS",
     ], isProgram: true),
 ]
 
@@ -310,13 +312,14 @@ let testTargets = [
     "Device",
     [
       "AppAttest", "Bytes", "Crypto", "DeviceWire", "Dialing", "Identity", "JSON", "Kit", "Obligation",
-      "System", "Time",
+      "PortcullisDevice", "System", "Time",
     ]),
   tests("PortcullisClient", ["Kit", "PortcullisProtocol", "PortcullisTesting"]),
   tests("Bench", ["Dialing", "Identity", "JSON", "Time"]),
   tests("Addresses"),
   tests("Charsets", ["Confinement", "Kit", "Obligation", "System"]),
   tests("PortcullisProtocol"),
+  tests("PortcullisDevice", ["PortcullisClient", "PortcullisProtocol"]),
   tests("HTTPWire", ["Bytes", "Kit", "PortcullisProtocol"]),
   tests("ProxyProtocol", ["Addresses", "Bytes", "Identity"]),
   tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire", "Kit"]),
@@ -526,6 +529,7 @@ let package = Package(
   platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v9), .visionOS(.v1)],
   products: [
     .library(name: "PortcullisClient", targets: ["PortcullisClient"]),
+    .library(name: "PortcullisDevice", targets: ["PortcullisDevice"]),
     .library(name: "PortcullisProtocol", targets: ["PortcullisProtocol"]),
     .library(name: "PortcullisTesting", targets: ["PortcullisTesting"]),
   ],

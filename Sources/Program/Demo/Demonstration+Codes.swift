@@ -1,8 +1,8 @@
 /// The demonstration's chapter about a login without the gate: plain telnet, and a code from the phone.
 internal import Addresses
 internal import Device
-internal import DeviceWire
 internal import Dialing
+internal import PortcullisDevice
 internal import Sockets
 internal import System
 
@@ -29,7 +29,7 @@ extension Demonstration {
     }
     step("two logins in one breath: the code of the one lets nobody in by the other's name") { _, _ in
       let visitor = try TelnetVisitor(endpoint)
-      let before = try Self.phone(file).logins().cursor
+      let before = try Self.logins(file)
       try visitor.type("login anna\nlogin nobody")
       let code = try Self.code(file, after: before)
       _ = try visitor.heard(until: "You cannot log in")
@@ -38,17 +38,19 @@ extension Demonstration {
     }
   }
 
-  private static func phone(_ file: String) throws -> SoftwarePhone {
-    try SoftwarePhone.load(from: file, trust: .system, timeout: .seconds(10))
+  private static func logins(_ file: String) throws -> [Login] {
+    let session = SimulatedPhone(at: file, trust: .system, timeout: .seconds(10)).session
+    return try SimulatedPhone.wait { () async throws(DeviceFailure) in try await session.logins() }
   }
 
   /// Of the login that came last.
-  /// - Parameter cursor: of an answer before, behind which one is waited for.
-  private static func code(_ file: String, after cursor: String? = nil) throws -> String {
-    let phone = try phone(file)
-    guard let login = try phone.logins(after: cursor).items.last, let signals = Signals(Array("{}".utf8))
-    else { throw DemonstrationFailure(description: "no login waits for the phone") }
-    return try phone.code(for: login, signals: signals, by: nil).text
+  /// - Parameter known: what was open before, behind which one is waited for.
+  private static func code(_ file: String, after known: [Login] = []) throws -> String {
+    let session = SimulatedPhone(at: file, trust: .system, timeout: .seconds(10)).session
+    return try SimulatedPhone.wait { () async throws(DeviceFailure) in
+      let login = try await session.login { login in !known.contains(login) }
+      return try await session.code(for: login).text
+    }
   }
 }
 

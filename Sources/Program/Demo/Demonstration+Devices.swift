@@ -5,6 +5,7 @@ internal import DeviceWire
 internal import Dialing
 internal import Identity
 internal import JSON
+internal import PortcullisDevice
 import Registry
 internal import System
 internal import Time
@@ -85,17 +86,22 @@ extension Demonstration {
     let session = try app.connect()
     try session.send(binary: Array("promote \(name)\n".utf8))
     let asked = try text(of: session, until: ".\r\n", after: "hear from you: ")
-    let phone = try SoftwarePhone.load(from: file, trust: .system, timeout: .seconds(10))
-    guard let item = try phone.approvals().items.first, item.summary.target["player"] == name,
-      let vote = vote(asked)
-    else { return nil }
-    let outcome = try phone.cast(vote, on: item)
+    guard let vote = vote(asked) else { return nil }
+    let phone = SimulatedPhone(at: file, trust: .system, timeout: .seconds(10)).session
+    let decided = try SimulatedPhone.wait { () async throws(DeviceFailure) -> ApprovalState? in
+      guard let item = try await phone.approvals().first, item.summary?.target["player"] == name else {
+        return nil
+      }
+      return try await phone.vote(
+        vote.decision, on: item, code: vote.matchCode.text, reason: "Promote \(name)")
+    }
+    guard let outcome = decided?.word else { return nil }
     let heard = try text(of: session, until: ".\r\n", after: "\(name) ")
     try session.send(binary: Array("quit\n".utf8))
     _ = try end(of: session)
     let expected = vote.decision == .approve ? ("approved", "is a wizard now") : ("denied", "stays what")
-    guard outcome.state == expected.0, heard.hasPrefix(expected.1) else { return nil }
-    return "\(asked), \(outcome.state): \(name) \(heard)"
+    guard outcome == expected.0, heard.hasPrefix(expected.1) else { return nil }
+    return "\(asked), \(outcome): \(name) \(heard)"
   }
 
   /// Of what the game says: from behind one text to in front of another.
@@ -143,7 +149,7 @@ private final class PhoneAtWork {
     _ progress: Monitor<Progress>
   ) {
     let outcome: Result<String, DemonstrationFailure>
-    do throws(GateClientError) {
+    do throws(DemonstrationFailure) {
       outcome = .success(
         try pair(name, uri, in: file, authority) { digits in
           progress.withLock { state, wake in
@@ -152,7 +158,7 @@ private final class PhoneAtWork {
           }
         })
     } catch {
-      outcome = .failure(DemonstrationFailure(description: error.description))
+      outcome = .failure(error)
     }
     progress.withLock { state, wake in
       state.outcome = outcome
@@ -162,22 +168,25 @@ private final class PhoneAtWork {
 
   private static func pair(
     _ name: String, _ uri: PairingURI, in file: String, _ authority: TestAttestationAuthority,
-    show: (String) -> Void
-  ) throws(GateClientError) -> String {
+    show: @escaping @Sendable (String) -> Void
+  ) throws(DemonstrationFailure) -> String {
     guard let name = DeviceName(name) else { return "" }
-    let phone = try SoftwarePhone.create(
-      at: file, for: GateURL(host: uri.host.lowercased(), port: uri.port),
-      trust: .publicKeys([uri.serverKeyHash]), platform: .ios, name: name, withApproval: true,
-      timeout: .seconds(10))
     let enclave: SoftwareEnclave
-    do {
-      enclave = try .generate(appID: Demonstration.appID, environment: .production)
-    } catch {
-      throw .device(error)
+    do { enclave = try .generate(appID: Demonstration.appID, environment: .production) } catch {
+      throw DemonstrationFailure(description: error.description)
     }
-    let app = PhoneVoucher.app(PhoneApp(enclave, authority))
-    if let end = try phone.pair(uri, name: name, by: app, show: { show($0.text) }) { return "\(end)" }
-    return "paired as \(phone.state.device?.text ?? "")"
+    let phone = SimulatedPhone(
+      at: file, trust: .publicKeys([uri.serverKeyHash]), timeout: .seconds(10),
+      voucher: .app(PhoneApp(enclave, authority))
+    ).session
+    do {
+      return try SimulatedPhone.wait { () async throws(DeviceFailure) in
+        try await phone.pair(PairingCode(uri), as: name) { show($0.text) }
+        return "paired as \(try await phone.device?.text ?? "")"
+      }
+    } catch {
+      throw DemonstrationFailure(description: error.description)
+    }
   }
 
   func digits() throws -> String { try wait { $0.digits ?? ($0.outcome == nil ? nil : "") } }

@@ -4,6 +4,8 @@ internal import Bytes
 internal import Crypto
 internal import Device
 internal import DeviceWire
+internal import PortcullisDevice
+internal import PortcullisProtocol
 internal import System
 internal import Time
 
@@ -26,15 +28,21 @@ enum EnrollmentBodies {
       guard let nonce = Bytes32(hex: String(decoding: nonce, as: UTF8.self)) else {
         throw Broken("not a nonce")
       }
-      let keys = try PhoneKeys.generate(withApproval: false)
+      let key = try PhoneKey.generate()
+      guard let points = DevicePoints(device: key.name.point.x963, approval: nil) else {
+        throw Broken("no key")
+      }
       let description = TestKeyDescription(
         challenge: DeviceMessage.androidKey(server: server, nonce: nonce).hash.array, package: app.package,
         digests: Array(app.digests))
-      let chain = try authority.certify(
-        subjectPublicKeyInfo: keys.device.name.spki, description, now: now)
-      let request = try PhoneRequest.enroll(
-        keys, platform: .android, name: nil, PhoneChallenge(nonce: nonce, server: server),
-        evidence: PhoneEvidence(.keyChains(device: chain, approval: nil)))
+      let chain = try authority.certify(subjectPublicKeyInfo: key.name.spki, description, now: now)
+      let message = DeviceMessage.enroll(
+        server: server, keys: points.hashes, nonce: Octets32(nonce), platform: .android)
+      var signatures = Signatures()
+      signatures.device = try key.sign(message.bytes)
+      let request = DeviceCall.enroll(
+        points, platform: .android, name: nil, nonce: Octets32(nonce), signatures,
+        evidence: .keyChains(device: chain, approval: nil))
       bodies += request.body ?? []
       bodies.append(UInt8(ascii: "\n"))
     }

@@ -13,7 +13,7 @@ from waiting import patience
 DEVELOPMENT = BINARY.with_name("portcullis-dev")
 COMMANDS = ("verify", "dev-certs", "simulate", "demo")
 # Types that a fake phone and its authorities are made of: their names stay in a program without symbols, too.
-SIMULATED = (b"SoftwareEnclave", b"DevelopmentCertificates", b"TestAttestationAuthority", b"TestPlayService", b"SoftwarePhone")
+SIMULATED = (b"SoftwareEnclave", b"DevelopmentCertificates", b"TestAttestationAuthority", b"TestPlayService", b"SimulatedPhone")
 UNAVAILABLE, USAGE = 69, 64
 
 

@@ -4,6 +4,7 @@ internal import Bytes
 internal import Crypto
 package import DeviceWire
 internal import Dialing
+internal import PortcullisDevice
 internal import Time
 
 package struct AndroidHardware {
@@ -44,15 +45,15 @@ package struct AndroidHardware {
 
   /// A phone makes its keys with the challenge. These were made before, which their certificates do not tell.
   func statement(
-    for keys: PhoneKeys, _ challenge: PhoneChallenge
-  ) throws(DeviceError) -> PhoneEvidence.Statement {
+    for points: DevicePoints, _ challenge: DeviceChallenge
+  ) throws(DeviceError) -> DeviceEvidence {
     let message = DeviceMessage.androidKey(server: challenge.server, nonce: challenge.nonce)
     let attested = heedsChallenge ? message.hash : Bytes32()
     do throws(IssuingError) {
       return .keyChains(
-        device: try chain(keys.device, attested, verifiesUser: false),
-        approval: try keys.approval.map { key throws(IssuingError) in
-          try chain(key, attested, verifiesUser: verifiesUser)
+        device: try chain(points.device, attested, verifiesUser: false),
+        approval: try points.approval.map { point throws(IssuingError) in
+          try chain(point, attested, verifiesUser: verifiesUser)
         })
     } catch {
       throw .issuing(error)
@@ -60,7 +61,7 @@ package struct AndroidHardware {
   }
 
   private func chain(
-    _ key: PhoneKey, _ challenge: Bytes32, verifiesUser: Bool
+    _ point: [UInt8], _ challenge: Bytes32, verifiesUser: Bool
   ) throws(IssuingError) -> [[UInt8]] {
     var description = TestKeyDescription(
       challenge: challenge.array, package: app.package, digests: Array(app.digests),
@@ -68,7 +69,7 @@ package struct AndroidHardware {
     description.hardware[TestKeyDescription.Entry.rootOfTrust] = TestKeyDescription.rootOfTrust(
       isLocked: isLocked, bootState: bootState.number)
     return try authority.certify(
-      subjectPublicKeyInfo: key.name.spki, description, isStrongBox: level == .strongbox,
+      subjectPublicKeyInfo: DevicePoints.spki(point), description, isStrongBox: level == .strongbox,
       now: SystemClock().wall())
   }
 }

@@ -1,7 +1,9 @@
-/// Who makes a software phone's evidence: its app or its hardware, with a test authority in Apple's or Google's place.
+/// Who makes a simulated phone's evidence: its app or its hardware, with a test authority in Apple's or Google's place.
 internal import Bytes
 package import DeviceWire
 internal import Dialing
+internal import PortcullisDevice
+internal import System
 internal import Time
 
 package enum PhoneVoucher {
@@ -14,19 +16,42 @@ package enum PhoneVoucher {
     if case .app(let app) = self { app.enclave.keyIdentifier } else { nil }
   }
 
-  /// - Parameters:
-  ///   - isKnown: whether the gate has the app's key already, which then signs an assertion.
-  ///   - carriesNonce: whether the challenge is the evidence's own.
+  /// - Parameter isKnown: whether the gate has the app's key already, which then signs an assertion.
   func evidence(
-    for keys: PhoneKeys, _ challenge: PhoneChallenge, isKnown: Bool, carriesNonce: Bool = false
-  ) throws(DeviceError) -> PhoneEvidence {
-    let statement: PhoneEvidence.Statement =
-      switch self {
-      case .app(let app): try app.statement(for: keys, challenge, isKnown: isKnown)
-      case .play(let app): try app.statement(for: keys, challenge)
-      case .hardware(let hardware): try hardware.statement(for: keys, challenge)
+    for points: DevicePoints, _ challenge: DeviceChallenge, isKnown: Bool
+  ) throws(DeviceError) -> DeviceEvidence {
+    switch self {
+    case .app(let app): try app.evidence(for: points, challenge, isKnown: isKnown)
+    case .play(let app): try app.evidence(for: points, challenge)
+    case .hardware(let hardware): try hardware.statement(for: points, challenge)
+    }
+  }
+}
+
+/// The same as the package asks for it, from any thread.
+final class VoucherAtWork: DeviceVoucher {
+  /// Touched by one thread at a time.
+  private struct Held: @unchecked Sendable {
+    let voucher: PhoneVoucher
+  }
+
+  private let held: Monitor<Held>
+
+  init(_ voucher: PhoneVoucher) {
+    held = Monitor(Held(voucher: voucher))
+  }
+
+  var appKeyID: String? { held.withLock { held, _ in held.voucher.appKey?.base64 } }
+
+  func evidence(
+    for points: DevicePoints, _ challenge: DeviceChallenge, isKnown: Bool
+  ) async throws -> DeviceEvidence {
+    let made = held.withLock { held, _ in
+      Result { () throws(DeviceError) in
+        try held.voucher.evidence(for: points, challenge, isKnown: isKnown)
       }
-    return PhoneEvidence(statement, nonce: carriesNonce ? challenge.nonce : nil)
+    }
+    return try made.get()
   }
 }
 
@@ -40,17 +65,18 @@ package struct PhoneApp {
     self.authority = authority
   }
 
-  fileprivate func statement(
-    for keys: PhoneKeys, _ challenge: PhoneChallenge, isKnown: Bool
-  ) throws(DeviceError) -> PhoneEvidence.Statement {
+  fileprivate func evidence(
+    for points: DevicePoints, _ challenge: DeviceChallenge, isKnown: Bool
+  ) throws(DeviceError) -> DeviceEvidence {
     let message = DeviceMessage.appAttest(
-      server: challenge.server, keys: keys.names, nonce: challenge.nonce)
+      server: challenge.server, keys: points.hashes, nonce: challenge.nonce)
     if isKnown {
-      return .assertion(try enclave.assert(clientDataHash: message.hash), by: enclave.keyIdentifier)
+      return .assertion(
+        try enclave.assert(clientDataHash: message.hash), keyID: enclave.keyIdentifier.base64)
     }
     let attestation = try enclave.attest(
       clientDataHash: message.hash, by: authority, now: SystemClock().wall())
-    return .attestation(attestation, by: enclave.keyIdentifier)
+    return .attestation(attestation, keyID: enclave.keyIdentifier.base64)
   }
 }
 
@@ -72,15 +98,15 @@ package struct PlayApp {
     self.heedsChallenge = heedsChallenge
   }
 
-  fileprivate func statement(
-    for keys: PhoneKeys, _ challenge: PhoneChallenge
-  ) throws(DeviceError) -> PhoneEvidence.Statement {
+  fileprivate func evidence(
+    for points: DevicePoints, _ challenge: DeviceChallenge
+  ) throws(DeviceError) -> DeviceEvidence {
     let message = DeviceMessage.playNonce(
-      server: challenge.server, keys: keys.names, nonce: challenge.nonce)
+      server: challenge.server, keys: points.hashes, nonce: challenge.nonce)
     var claims = TestPlayService.Claims(
       package: app.package, signers: Array(app.digests),
       nonce: heedsChallenge ? message.hash : Bytes32(), time: SystemClock().wall())
     claims.integrity = integrity
-    do { return .playToken(try service.token(claims)) } catch { throw .issuing(error) }
+    do { return .playIntegrity(try service.token(claims)) } catch { throw .issuing(error) }
   }
 }

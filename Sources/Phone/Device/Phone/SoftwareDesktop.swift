@@ -1,8 +1,8 @@
 /// A desktop in software: a service that asks its gate for challenges, and shows it what phones have answered.
-package import DeviceWire
 package import Dialing
 internal import JSON
-internal import PortcullisProtocol
+package import PortcullisDevice
+package import PortcullisProtocol
 
 package final class SoftwareDesktop {
   private let client: GateClient
@@ -30,9 +30,10 @@ package final class SoftwareDesktop {
 
   /// What a phone is to be asked that may be near.
   package func question(about device: DeviceID) throws(GateClientError) -> PresenceQuestion {
-    var form = PhoneForm()
+    var form = JSONForm()
     form.add("device_id", device.text)
-    guard let question = PresenceQuestion(json: try post("/presence/challenge", form)) else {
+    let line = String(decoding: try post("/presence/challenge", form), as: UTF8.self)
+    guard let question = PresenceQuestion(line: line) else {
       throw .malformedResponse("not a challenge")
     }
     return question
@@ -49,7 +50,7 @@ package final class SoftwareDesktop {
     return expiresAt
   }
 
-  private func post(_ path: String, _ form: PhoneForm) throws(GateClientError) -> [UInt8] {
+  private func post(_ path: String, _ form: JSONForm) throws(GateClientError) -> [UInt8] {
     let bearer = GateResponse.Field("Authorization", "Bearer \(token)")
     let response = try client.post(path, json: form.bytes, fields: [bearer])
     guard response.status == 200 else { throw .refused(response) }

@@ -7,7 +7,7 @@ package enum Credential: Equatable, Sendable {
   case none
   /// The key of the software enclave in this file.
   case appKey(path: String)
-  /// The device key of the software phone in this file, which knows its gate's address and keys itself.
+  /// The device key of the simulated phone in this file, which knows its gate's address and keys itself.
   case phone(path: String)
 }
 
@@ -51,7 +51,7 @@ package struct SessionGate: Sendable {
       return try SimulatedApp(client(), enclave)
         .connect(fields: fields, subprotocols: subprotocols, offersDeflate: offersDeflate)
     case .phone(let path):
-      return try SoftwarePhone.load(from: path, trust: trust, timeout: timeout)
+      return try SimulatedPhone(at: path, trust: trust, timeout: timeout)
         .connect(fields: fields, subprotocols: subprotocols, offersDeflate: offersDeflate)
     }
   }

@@ -2,8 +2,9 @@
 import ArgumentParser
 import Commands
 import Device
-import DeviceWire
 import Dialing
+import PortcullisDevice
+import PortcullisProtocol
 import Prompt
 internal import System
 import Time
@@ -96,10 +97,6 @@ extension Simulate {
 
     private func token(in path: String) throws(GateClientError) -> String {
       do throws(DeviceError) { return try SoftwareDesktop.token(in: path) } catch { throw .device(error) }
-    }
-
-    private func reporting<Result>(_ body: () throws(GateClientError) -> Result) throws -> Result {
-      do throws(GateClientError) { return try body() } catch { throw SimulateFailure.report(error) }
     }
   }
 }

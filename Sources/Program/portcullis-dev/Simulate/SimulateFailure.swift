@@ -113,10 +113,10 @@ enum SimulateFailure {
     }
   }
 
-  private static let trustAdvice =
+  static let trustAdvice =
     "name its authority with --ca, or its fingerprint, which a gate without certificate logs, with --pin"
 
-  private static func advice(on code: RefusalCode, retryAfter: String?) -> String? {
+  static func advice(on code: RefusalCode, retryAfter: String?) -> String? {
     switch code {
     case .assertionRequired:
       "the gate wants an assertion: leave out --without-assertion, or show a client certificate"

@@ -3,6 +3,8 @@ import ArgumentParser
 import Device
 import DeviceWire
 import Dialing
+import PortcullisDevice
+import PortcullisProtocol
 import Prompt
 import System
 
@@ -31,31 +33,25 @@ extension Simulate.Phone {
     var uri: String
 
     func run() throws {
-      guard let uri = PairingURI(uri) else {
+      let code: PairingCode
+      do { code = try PairingCode(uri) } catch {
         throw ValidationError("this is not what a pairing's QR code says: PORTCULLIS:/1/… in upper case.")
       }
       guard let name = DeviceName(name) else {
         throw ValidationError("--name takes 1 to 128 bytes without control characters.")
       }
       let platform = try voucher.platform(platform)
-      let end: PairingEnd?
-      do throws(GateClientError) {
-        let phone = try SoftwarePhone.create(
-          at: self.phone.state, for: GateURL(host: uri.host.lowercased(), port: uri.port),
-          trust: .publicKeys([uri.serverKeyHash]), platform: platform, name: name,
-          withApproval: !withoutApprovalKey, timeout: .seconds(self.phone.timeout))
-        end = try phone.pair(uri, name: name, by: voucher.load()) { digits in say(digits.text) }
-        if end == nil { complain("paired as \(phone.state.device?.text ?? "")") }
-      } catch {
-        throw SimulateFailure.report(error)
+      let withApprovalKey = !withoutApprovalKey
+      let evidence = try reporting { () throws(GateClientError) -> PhoneVoucher? in try voucher.load() }
+      let phone = try phone.device(vouchedBy: evidence)
+      let device = try self.phone.run(phone) { session async throws(DeviceFailure) in
+        try await session.pair(code, as: name, platform: platform, withApprovalKey: withApprovalKey) {
+          digits in
+          say(digits.text)
+        }
+        return try await session.device
       }
-      switch end {
-      case nil: return
-      case .rejected:
-        complain("the gate does not take this code: it was used, refused, or is older than five minutes")
-      case .refused: complain("the operator has not taken this phone")
-      }
-      throw ExitStatus.noPermission
+      complain("paired as \(device?.text ?? "")")
     }
   }
 }
@@ -86,21 +82,16 @@ extension Simulate.Phone {
       guard let name = DeviceName(name) else {
         throw ValidationError("--name takes 1 to 128 bytes without control characters.")
       }
-      let trust = try phone.trust
       let platform = try voucher.platform(platform)
-      do throws(GateClientError) {
-        let timeout = Duration.seconds(self.phone.timeout)
-        let phone =
-          WholeFile.exists(self.phone.state)
-          ? try SoftwarePhone.load(from: self.phone.state, trust: trust, timeout: timeout)
-          : try SoftwarePhone.create(
-            at: self.phone.state, for: url, trust: trust, platform: platform, name: name,
-            withApproval: !withoutApprovalKey, timeout: timeout)
-        let standing = try phone.enroll(by: voucher.load())
-        say("enrolled \(phone.state.device?.text ?? ""): \(standing.line)")
-      } catch {
-        throw SimulateFailure.report(error)
+      let (url, withApprovalKey) = (url, !withoutApprovalKey)
+      let evidence = try reporting { () throws(GateClientError) -> PhoneVoucher? in try voucher.load() }
+      let phone = try phone.device(vouchedBy: evidence)
+      let (standing, device) = try self.phone.run(phone) { session async throws(DeviceFailure) in
+        let standing = try await session.enroll(
+          at: url.host, port: url.port, as: name, platform: platform, withApprovalKey: withApprovalKey)
+        return (standing, try await session.device)
       }
+      say("enrolled \(device?.text ?? ""): \(standing.line)")
     }
   }
 }
@@ -121,10 +112,11 @@ extension Simulate.Phone {
     }
 
     func run() throws {
-      let standing = try phone.withPhone { phone throws(GateClientError) in
-        try voucher.load().map { voucher throws(GateClientError) in try phone.attest(by: voucher) }
+      let evidence = try reporting { () throws(GateClientError) -> PhoneVoucher? in try voucher.load() }
+      let standing = try phone.withPhone(vouchedBy: evidence) { session async throws(DeviceFailure) in
+        try await session.attest()
       }
-      if let standing { say("attested: \(standing.line)") }
+      say("attested: \(standing.line)")
     }
   }
 }
@@ -139,8 +131,9 @@ extension Simulate.Phone {
     @OptionGroup var voucher: PhoneVoucherOptions
 
     func run() throws {
-      let standing = try phone.withPhone { phone throws(GateClientError) in
-        try phone.rotate(by: voucher.load())
+      let evidence = try reporting { () throws(GateClientError) -> PhoneVoucher? in try voucher.load() }
+      let standing = try phone.withPhone(vouchedBy: evidence) { session async throws(DeviceFailure) in
+        try await session.rotate(approvalKey: session.remembered?.keys.approval != nil)
       }
       say("rotated\(standing.map { ": \($0.line)" } ?? ", as the gate had it already")")
     }

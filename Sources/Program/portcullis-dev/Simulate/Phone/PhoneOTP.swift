@@ -5,6 +5,8 @@ import Device
 import DeviceWire
 import Dialing
 import JSON
+import PortcullisDevice
+import PortcullisProtocol
 import Prompt
 import System
 
@@ -39,28 +41,25 @@ extension Simulate.Phone {
     }
 
     private var wanted: CodeChallengeID? { challenge.flatMap { CodeChallengeID($0) } }
-    private var said: Signals? { Signals(Array(signals.utf8)) }
+    /// The gate's own reading is stricter than a phone's: what it would refuse is refused here.
+    private var said: PhoneSignals? {
+      let bytes = Array(signals.utf8)
+      return Signals(bytes) == nil ? nil : PhoneSignals(bytes)
+    }
 
     func run() throws {
       guard let said else { return }
-      try phone.withPhone { phone throws(GateClientError) in
-        var open = try phone.logins()
-        var login = pick(open)
-        while login == nil {
-          open = try phone.logins(after: open.cursor)
-          login = pick(open)
-        }
-        guard let login else { return }
+      let evidence = try reporting { () throws(GateClientError) -> PhoneVoucher? in try voucher.load() }
+      let wanted = wanted
+      let (login, code) = try phone.withPhone(vouchedBy: evidence) { session async throws(DeviceFailure) in
+        let login = try await session.login { wanted == nil || $0.id == wanted }
         complain("\(PrintableText.field(login.service)): \(PrintableText.field(login.text))")
-        show(try phone.code(for: login, signals: said, by: voucher.load()), of: login)
+        return (login, try await session.code(for: login, signals: said))
       }
+      show(code, of: login)
     }
 
-    private func pick(_ open: OpenLogins) -> OpenLogin? {
-      open.items.last { challenge == nil || $0.id == wanted }
-    }
-
-    private func show(_ code: PhoneCode, of login: OpenLogin) {
+    private func show(_ code: OneTimeCode, of login: Login) {
       guard json else { return say(code.text) }
       var writer = JSONWriter()
       writer.beginObject()

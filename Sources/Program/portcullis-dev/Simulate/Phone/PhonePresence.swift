@@ -1,7 +1,7 @@
 /// `portcullis simulate phone presence`: answers desktops that are near (docs/codes.md, "Presence").
 import ArgumentParser
 import Device
-import Dialing
+import PortcullisDevice
 import Prompt
 import System
 
@@ -25,7 +25,10 @@ extension Simulate.Phone {
           isUnderstood = false
           continue
         }
-        say(try phone.withPhone { phone throws(GateClientError) in try phone.answer(question) }.line)
+        let answer = try phone.withPhone { session async throws(DeviceFailure) in
+          try await session.answer(question)
+        }
+        say(answer.line)
       }
       if !isUnderstood { throw ExitStatus.dataError }
     }

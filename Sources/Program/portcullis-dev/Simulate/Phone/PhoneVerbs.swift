@@ -2,9 +2,9 @@
 import ArgumentParser
 import Bytes
 import Device
-import DeviceWire
-import Dialing
 import JSON
+import PortcullisDevice
+import PortcullisProtocol
 import Prompt
 import System
 import Time
@@ -63,25 +63,23 @@ extension Simulate.Phone {
 
     func run() throws {
       if let (id, vote) = try chosen { return try cast(vote, on: id) }
-      try phone.withPhone { phone throws(GateClientError) in
-        var open = try phone.approvals()
+      let (json, watch) = (json, watch)
+      try phone.withPhone { session async throws(DeviceFailure) in
+        let open = try await session.approvals()
         if watch || !json {
-          show(open.items)
+          Self.show(open, json: json)
         } else {
           var writer = JSONWriter()
           writer.beginArray()
-          for item in open.items { item.write(to: &writer) }
+          for item in open { item.write(to: &writer) }
           writer.endArray()
           say(writer.string)
         }
-        while watch {
-          open = try phone.approvals(after: open.cursor)
-          show(open.items)
-        }
+        if watch { try await session.approvals(after: open) { Self.show($0, json: json) } }
       }
     }
 
-    private func show(_ items: [OpenApproval]) {
+    private static func show(_ items: [Approval], json: Bool) {
       for item in items {
         if json {
           var writer = JSONWriter()
@@ -94,43 +92,49 @@ extension Simulate.Phone {
     }
 
     private func cast(_ vote: Vote, on id: ApprovalID) throws {
-      let outcome = try phone.withPhone { phone throws(GateClientError) -> VoteOutcome? in
-        guard let item = try phone.approvals().items.first(where: { $0.id == id }) else { return nil }
-        return try phone.cast(vote, on: item)
+      let state = try phone.withPhone { session async throws(DeviceFailure) -> ApprovalState? in
+        guard let item = try await session.approvals().first(where: { $0.id == id }) else { return nil }
+        return try await session.vote(
+          vote.decision, on: item, code: vote.matchCode.text, reason: item.summary?.operation ?? "")
       }
-      guard let outcome else {
+      guard let state else {
         complain("\(id) is not among what waits for this phone: see simulate phone approvals")
         throw ExitStatus.dataError
       }
-      say(outcome.votesNeeded > 0 ? "\(outcome.state), votes needed: \(outcome.votesNeeded)" : outcome.state)
+      say(state.votesNeeded > 0 ? "\(state.word), votes needed: \(state.votesNeeded)" : state.word)
     }
   }
 }
 
-extension OpenApproval {
+extension Approval {
   fileprivate func line(now: Int64) -> String {
+    let left = "\(max(0, expiresAt.value - now))"
+    guard let summary else {
+      return [id.text, "unreadable", "-", "-", "\(matchDigits)", left, "-"].joined(separator: "  ")
+    }
     let target = summary.target.members.map { member in
       "\(PrintableText.field(member.name))=\(PrintableText.field(member.value))"
     }
     return [
       id.text, PrintableText.field(summary.operation), target.isEmpty ? "-" : target.joined(separator: " "),
       "\(PrintableText.field(summary.requester.id))@\(PrintableText.field(summary.service))",
-      "\(matchDigits)",
-      "\(max(0, expiresAt.value - now))", PrintableText.field(summary.text),
+      "\(matchDigits)", left, PrintableText.field(summary.text),
     ].joined(separator: "  ")
   }
 
-  /// Members as the gate has them, with the summary as the object that its bytes are.
+  /// Members as the gate has them, with the summary as the object that its bytes are; null where it cannot be read.
   fileprivate func write(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.name("id")
     writer.value(id.text)
     writer.name("summary")
-    writer.raw(summary.bytes)
+    writer.raw(summary?.bytes ?? Array("null".utf8))
     writer.name("match_digits")
     writer.value(matchDigits)
-    writer.name("created_at")
-    writer.value(summary.createdAt.value)
+    if let summary {
+      writer.name("created_at")
+      writer.value(summary.createdAt.value)
+    }
     writer.name("expires_at")
     writer.value(expiresAt.value)
     writer.endObject()
@@ -151,10 +155,11 @@ extension Simulate.Phone {
     var rooted: Bool?
 
     func run() throws {
-      let answer = try phone.withPhone { phone throws(GateClientError) in
-        try phone.heartbeat(appVersion: appVersion, rooted: rooted, isSigned: rooted != nil)
+      let report = DeviceReport(appVersion: appVersion, rooted: rooted)
+      let policy = try phone.withPhone { session async throws(DeviceFailure) in
+        try await session.heartbeat(report)
       }
-      try answer.say()
+      try policy.text.say()
     }
   }
 }
@@ -167,7 +172,7 @@ extension Simulate.Phone {
     @ParentCommand var phone: Simulate.Phone
 
     func run() throws {
-      let answer = try phone.withPhone { phone throws(GateClientError) in try phone.itself() }
+      let answer = try phone.withPhone { session async throws(DeviceFailure) in try await session.itself() }
       try answer.say()
     }
   }
@@ -190,9 +195,11 @@ extension Simulate.Phone {
     }
 
     func run() throws {
-      guard let audience = Audience(audience ?? "") else { return }
-      let token = try phone.withPhone { phone throws(GateClientError) in try phone.token(for: audience) }
-      say(token.text)
+      let audience = audience
+      let token = try phone.withPhone { session async throws(DeviceFailure) in
+        try await session.token(for: audience)
+      }
+      say(token)
     }
   }
 }

@@ -3,6 +3,7 @@ public import ArgumentParser
 import Device
 import DeviceWire
 import Dialing
+import PortcullisDevice
 import PortcullisProtocol
 import System
 
@@ -47,19 +48,35 @@ extension Simulate {
       get throws { try GateOptions.trust(ca: ca, pin: pin) }
     }
 
+    /// A phone over the state file, which need not be there yet.
+    func device(vouchedBy voucher: PhoneVoucher? = nil) throws -> SimulatedPhone {
+      SimulatedPhone(at: state, trust: try trust, timeout: .seconds(timeout), voucher: voucher)
+    }
+
     /// What a verb does with the phone in the state file.
-    func withPhone<Result>(_ body: (SoftwarePhone) throws(GateClientError) -> Result) throws -> Result {
-      let trust = try trust
-      do throws(GateClientError) {
-        return try body(try SoftwarePhone.load(from: state, trust: trust, timeout: .seconds(timeout)))
+    func withPhone<Result: Sendable>(
+      vouchedBy voucher: PhoneVoucher? = nil,
+      _ body: @escaping @Sendable (DeviceSession) async throws(DeviceFailure) -> Result
+    ) throws -> Result {
+      do { _ = try WholeFile.read(state) } catch { throw SimulateFailure.report(.device(.file(error))) }
+      return try run(device(vouchedBy: voucher), body)
+    }
+
+    func run<Result: Sendable>(
+      _ phone: SimulatedPhone,
+      _ body: @escaping @Sendable (DeviceSession) async throws(DeviceFailure) -> Result
+    ) throws -> Result {
+      let session = phone.session
+      do throws(DeviceFailure) {
+        return try SimulatedPhone.wait { () async throws(DeviceFailure) in try await body(session) }
       } catch {
-        throw SimulateFailure.report(error)
+        throw SimulateFailure.report(error, of: phone)
       }
     }
   }
 }
 
-extension PhoneStanding {
+extension DeviceAssurance {
   var line: String {
     "\(status.map { "\($0), " } ?? "")level \(level.rawValue), uv \(userVerification.rawValue)"
   }

@@ -4,6 +4,7 @@ import DeviceWire
 import Dialing
 import Kit
 import Obligation
+import PortcullisDevice
 import System
 import Testing
 import Time
@@ -17,17 +18,23 @@ import Time
 struct AndroidHardwareTests {
   private let folder: TestFolder
   private let openssl: String
-  private let keys: PhoneKeys
-  private let challenge: PhoneChallenge
+  private let keys: DevicePoints
+  private let challenge: DeviceChallenge
   private let hardware: AndroidHardware
 
   init() throws {
     folder = try TestFolder("device-")
     openssl = try #require(Tool.openssl)
-    keys = try PhoneKeys.generate(withApproval: true)
-    challenge = try Sample.challenge()
+    keys = try Self.points()
+    challenge = DeviceChallenge(
+      nonce: Octets32(Bytes32(words: 1, 2, 3, 4)), server: ServerID(random: KernelEntropy()))
     let app = AndroidApp(package: "com.example.mud", digests: [Bytes32(words: 1, 2, 3, 4)])
     hardware = AndroidHardware(try #require(app), try .create(now: SystemClock().wall()))
+  }
+
+  private static func points(withApproval: Bool = true) throws -> DevicePoints {
+    let approval = try withApproval ? PhoneKey.generate().name.point.x963 : nil
+    return try #require(DevicePoints(device: PhoneKey.generate().name.point.x963, approval: approval))
   }
 
   private func chains(_ hardware: AndroidHardware) throws -> (device: [[UInt8]], approval: [[UInt8]]) {
@@ -56,9 +63,9 @@ struct AndroidHardwareTests {
         openssl, ["verify", "-purpose", "any", "-CAfile", root, "-untrusted", between, leaf])
       #expect(verdict.status == 0, "\(verdict.output)")
     }
-    #expect(holds(device[0], keys.device.name.spki))
+    #expect(holds(device[0], DevicePoints.spki(keys.device)))
     let approvalKey = try #require(keys.approval)
-    #expect(holds(approval[0], approvalKey.name.spki))
+    #expect(holds(approval[0], DevicePoints.spki(approvalKey)))
     #expect(holds(device[1], Array("StrongBox".utf8)) == (level == .strongbox))
   }
 
@@ -94,7 +101,7 @@ struct AndroidHardwareTests {
   }
 
   @Test func aPhoneWithoutApprovalKeyHasOneChain() throws {
-    let alone = try PhoneKeys.generate(withApproval: false)
+    let alone = try Self.points(withApproval: false)
     guard case .keyChains(_, nil) = try hardware.statement(for: alone, challenge) else {
       Issue.record("a chain of no key")
       return
