@@ -171,7 +171,7 @@ def test_every_step_is_in_its_table(name, heading):
 
 @pytest.mark.parametrize(
     ("source", "name", "heading"),
-    [("Program/Vectors/DeviceSteps", "MessageStep", "Steps of messages"), ("Wire/DeviceWire/CanonicalJSON", "CanonicalJSONError", "Summaries")],
+    [("Program/Vectors/DeviceSteps", "MessageStep", "Steps of messages"), ("Wire/PortcullisProtocol/Encodings/JSONTree", "CanonicalJSONError", "Summaries")],
 )
 def test_every_step_of_devices_is_in_its_table(source, name, heading):
     text = (ROOT / "Sources" / f"{source}.swift").read_text()
@@ -182,7 +182,7 @@ def test_every_step_of_devices_is_in_its_table(source, name, heading):
 
 
 def test_every_message_of_devices_is_in_its_table_once():
-    source = (ROOT / "Sources" / "Wire" / "DeviceWire" / "DeviceMessage.swift").read_text()
+    source = (ROOT / "Sources" / "Wire" / "PortcullisProtocol" / "Devices" / "DeviceMessage.swift").read_text()
     enumeration = source.split("enum Domain")[1].split("package var text")[0]
     cases = [case.strip() for line in re.findall(r"^    case (.+)$", enumeration, re.MULTILINE) for case in line.split(",")]
     names = [re.sub(r'^\w+ = "(.+)"$', r"\1", case) for case in cases]

@@ -96,7 +96,7 @@ struct GateClientTests {
     #expect {
       try get(server, pin(Name.client))
     } throws: { error in
-      if case .untrusted = error as? GateClientError { true } else { false }
+      if case .notPinned = error as? GateClientError { true } else { false }
     }
   }
 
@@ -109,7 +109,7 @@ struct GateClientTests {
       #expect {
         try get(server, host: "127.0.0.2", .publicKeys(keys))
       } throws: { error in
-        if case .untrusted = error as? GateClientError { true } else { false }
+        if case .notPinned = error as? GateClientError { true } else { false }
       }
     }
   }
