@@ -103,11 +103,14 @@ extension DeviceSession {
     let seconds = max(0.1, Double(next.value - wall))
     expiry = Task { [weak self, clock] in
       guard (try? await clock.sleep(seconds)) != nil else { return }
-      await self?.expire()
+      await self?.expire(next)
     }
   }
 
-  private func expire() { act(on: inbox.take(.clock(UnixSeconds(clamping: wall)))) }
+  /// By whichever clock says so first: the wall clock may have been set back meanwhile.
+  private func expire(_ end: UnixSeconds) {
+    act(on: inbox.take(.clock(max(end, UnixSeconds(clamping: wall)))))
+  }
 
   func stopPolls() {
     act(on: inbox.take(.background))
