@@ -14,6 +14,7 @@ let package = Package(
   platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v9), .visionOS(.v1)],
   products: [
     .library(name: "PortcullisClient", targets: ["PortcullisClient"]),
+    .library(name: "PortcullisDevice", targets: ["PortcullisDevice"]),
     .library(name: "PortcullisProtocol", targets: ["PortcullisProtocol"]),
     .library(name: "PortcullisTesting", targets: ["PortcullisTesting"]),
   ],
@@ -24,6 +25,9 @@ let package = Package(
     .target(
       name: "PortcullisClient", dependencies: ["PortcullisProtocol"], path: "Sources/Phone/PortcullisClient",
       exclude: excluded, resources: manifest, swiftSettings: plain),
+    .target(
+      name: "PortcullisDevice", dependencies: ["PortcullisClient", "PortcullisProtocol"],
+      path: "Sources/Phone/PortcullisDevice", swiftSettings: plain),
     .target(
       name: "PortcullisTesting", dependencies: ["PortcullisClient", "PortcullisProtocol"],
       path: "Sources/Phone/PortcullisTesting", swiftSettings: plain),

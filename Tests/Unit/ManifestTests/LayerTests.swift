@@ -57,6 +57,29 @@ import Testing
     #expect(Set(modules.map(\.layer)) == Set(layers))
   }
 
+  /// The manifest for older toolchains has the products of the whole one, each of their modules and nothing else, with the same
+  /// arrows and platforms.
+  @Test func theOlderManifestHasTheSameLibraries() throws {
+    let older = try Repository.text("Package@swift-6.0.swift")
+    func lines(_ text: String, _ part: Regex<(Substring, Substring)>) -> [String] {
+      text.matches(of: part).map { String($0.1) }
+    }
+    let products = /\.library\(name: "(\w+)", targets/
+    let names = lines(manifest, products)
+    #expect(!names.isEmpty && lines(older, products) == names)
+    let platforms = /platforms: \[([^\n]*)\],\n/
+    #expect(lines(older, platforms) == lines(manifest, platforms))
+    let targets = older.matches(of: /name: "(\w+)", dependencies: \[([^\]]*)\],\s+path: "([^"]+)"/)
+    #expect(Set(targets.map { String($0.1) }) == Set(names))
+    for target in targets {
+      let module = try #require(modules.first { $0.name == target.1 })
+      let dependencies = target.2.matches(of: /"(\w+)"/).map { String($0.1) }
+      #expect(Set(dependencies) == module.dependencies, "\(target.1)")
+      let place = try folder(of: module).path()
+      #expect(place.hasSuffix("/\(target.3)"), "\(target.1)")
+    }
+  }
+
   @Test func arrowsPointDownwards() throws {
     for module in modules {
       for dependency in modules where module.dependencies.contains(dependency.name) {
