@@ -1,6 +1,7 @@
 """Each kind of failure by a cause of its own, as `simulate connect` and `simulate play` print it: the kind comes first."""
 
 import json
+import os
 import re
 import shutil
 import socket
@@ -169,15 +170,22 @@ def test_what_a_later_version_saved(connect, scripted, module_folder):
 
 def test_no_authority_attests_the_key(scripted, pki, folder):
     """As where App Attest finds each key lost: one more is made, and no third."""
-    done = subprocess.run(
-        [BINARY, "simulate", "play", "--url", scripted.url, "--ca", pki.server_ca, "--app-id", APP_ID]
-        + ["--authority", folder / "nothing", "--state", folder / "key.json"],
-        env=process_environment({}),
-        stdin=subprocess.PIPE,
-        capture_output=True,
-        text=True,
-        timeout=patience(60),
-    )
+    command = [BINARY, "simulate", "play", "--url", scripted.url, "--ca", pki.server_ca, "--app-id", APP_ID]
+    command += ["--authority", folder / "nothing", "--state", folder / "key.json"]
+    # Its end would be the end of the session.
+    commands, writer = os.pipe()
+    try:
+        done = subprocess.run(
+            command,
+            env=process_environment({}),
+            stdin=commands,
+            capture_output=True,
+            text=True,
+            timeout=patience(60),
+        )
+    finally:
+        os.close(commands)
+        os.close(writer)
     assert kind(done.stderr) == "attestation" and "DCError 3" in done.stderr
     assert done.returncode == DATA_ERROR and not scripted.attempts
 

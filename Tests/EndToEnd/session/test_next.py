@@ -243,7 +243,7 @@ def test_what_is_not_this_sessions_nonce(evening):
     player.line("two")
     assert seat.heard_lines(2) == ["one", "two"]
     assert not player.events("closing")
-    assert evening.game.count == 2
+    eventually(lambda: evening.game.count == 2, "the second call to the game")
 
 
 def test_another_key_gets_nothing_by_it(evening):
@@ -287,7 +287,7 @@ def test_it_is_good_for_a_resume_alone(evening, changes):
     assert (caught.value.status, caught.value.code) == (401, "nonce_invalid")
     player.line("still here")
     assert seat.heard_lines(1) == ["still here"]
-    assert evening.game.count == 2
+    eventually(lambda: evening.game.count == 2, "the second call to the game")
 
 
 def test_a_session_that_is_over_begins_no_other(evening):
@@ -300,7 +300,7 @@ def test_a_session_that_is_over_begins_no_other(evening):
     player.by_next = False
     session = player.connect()
     assert (session["resumed"], session["reason"]) == (False, "unknown")
-    assert evening.game.count == 2
+    eventually(lambda: evening.game.count == 2, "the second call to the game")
 
 
 def test_a_session_whose_time_is_over(evenings, fault):

@@ -52,6 +52,9 @@ public actor AppKey {
 
   // MARK: Assertions
 
+  /// More than two keys, each with a challenge and a registration, need before an assertion.
+  private static let stepLimit = 16
+
   /// An assertion, which is this caller's turn until `answered` is called with it.
   package struct Assertion: Sendable {
     package let keyID: String
@@ -76,12 +79,13 @@ public actor AppKey {
     let lease = await acquire()
     do throws(AdmissionFailure) {
       try await load()
-      while true {
+      for _ in 0..<Self.stepLimit {
         if let assertion = try await step(over: nonce, isHurried, isForeground, lease: lease) {
           expire(lease)
           return assertion
         }
       }
+      throw .failed(GameFailure(.attestation, detail: "no assertion after \(Self.stepLimit) steps"))
     } catch {
       release(lease)
       throw error

@@ -53,6 +53,8 @@ package struct KeyMachine: Sendable {
   /// Keys given up since the gate has last let this app in.
   private var dropped = 0
   private var lastCall: Double?
+  /// The gate has just given the challenge: it is good, whatever this device's clock makes of its end.
+  private var isChallengeFresh = false
   private var why: GameFailure?
   private var isChanged = false
 
@@ -94,7 +96,9 @@ package struct KeyMachine: Sendable {
     switch key.stage {
     case .made: return .challenge(keyID: key.id)
     case .challenged(let nonce, let until):
-      if Int(wall) < until - Limit.challengeMargin { return .attest(keyID: key.id, nonce: nonce) }
+      if isChallengeFresh || Int(wall) < until - Limit.challengeMargin {
+        return .attest(keyID: key.id, nonce: nonce)
+      }
       change { $0.key?.stage = .made }
       return .challenge(keyID: key.id)
     case .attested(let nonce, _, let attestation):
@@ -156,6 +160,7 @@ package struct KeyMachine: Sendable {
 
   /// - Parameter until: Unix time in seconds.
   package mutating func challenged(_ nonce: String, until: Int) {
+    isChallengeFresh = true
     change { $0.key?.stage = .challenged(nonce: nonce, until: until) }
   }
 
@@ -194,6 +199,7 @@ package struct KeyMachine: Sendable {
   package mutating func failed(
     _ call: Call, code: Int, detail: String = "", wall: Double, isForeground: Bool = true
   ) {
+    isChallengeFresh = false
     let words = detail.isEmpty ? "" : ": \(detail)"
     let failure = GameFailure(.attestation, deviceCheck: code, detail: "\(call.rawValue)\(words)")
     why = failure

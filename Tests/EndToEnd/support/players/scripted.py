@@ -146,7 +146,7 @@ class ScriptedGate:
     # ---- the protocol
 
     async def _answer(self, path, headers):
-        if path == "/attest/challenge":
+        if path.partition("?")[0] == "/attest/challenge":
             nonce = secrets.token_hex(32)
             body = json.dumps({"nonce": nonce, "expires": int(time.time() + 60) * 1000}).encode()
             return http.HTTPStatus.OK, [("Content-Type", "application/json")], body

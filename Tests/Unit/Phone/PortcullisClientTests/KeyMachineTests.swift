@@ -150,6 +150,16 @@ import PortcullisTesting
     }
   }
 
+  /// A gate of before gives a minute, and a phone whose clock is a year ahead finds each challenge old: one is enough for each.
+  @Test(arguments: [(60, 0), (86_400, -31_536_000), (86_400, 31_536_000)])
+  func aChallengeThatWasJustGivenIsUsed(seconds: Int, gateIsAhead: Int) {
+    var world = KeyWorld()
+    world.challengeTime = seconds
+    world.gateIsAhead = gateIsAhead
+    #expect(world.attempt() == .asserted)
+    #expect(world.keys == 1 && world.challenges == 1)
+  }
+
   // MARK: The gate
 
   /// A lost answer costs no key: the same bytes go out until the gate has answered.

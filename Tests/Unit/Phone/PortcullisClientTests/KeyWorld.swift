@@ -10,6 +10,10 @@ struct KeyWorld {
   var refusal: GateRefusal??
   var machine: KeyMachine
   var wall = 1_700_000_000.0
+  /// How long a challenge is good, and how far the gate's clock is ahead of this one, in seconds.
+  var challengeTime = 86_400
+  var gateIsAhead = 0
+  private(set) var challenges = 0
   /// What was saved last; a kill brings it back.
   private(set) var saved: AppKeyRecord?
   private(set) var calls: [String] = []
@@ -48,9 +52,10 @@ struct KeyWorld {
         machine.made(ScriptedAppAttest.key(keys), wall: wall)
       case .challenge:
         nonces += 1
+        challenges += 1
         let digits = String(nonces, radix: 16)
         let nonce = String(repeating: "0", count: 64 - digits.count) + digits
-        machine.challenged(nonce, until: Int(wall) + 86_400)
+        machine.challenged(nonce, until: Int(wall) + gateIsAhead + challengeTime)
       case .attest(let keyID, let nonce):
         hashes.insert("\(keyID) \(nonce)")
         if !fails(.attestKey, isForeground) { machine.attested([1, 2, 3]) }
