@@ -491,13 +491,13 @@ let testTargets = [
 /// A framework of Apple's that behaves, and what is compiled against them: their sources name Apple's modules, and mean these.
 /// Were the modules themselves named so, `canImport` would find them everywhere.
 func ofApple(
-  _ name: String, _ frameworks: [String], _ dependencies: [String] = [], isClient: Bool = false
+  _ name: String, _ frameworks: [String], _ dependencies: [String] = [], isOfPackage: Bool = false
 ) -> Target {
   let aliases = frameworks.flatMap { ["-module-alias", "\($0)=Apple\($0)"] }
   return .target(
     name: name, dependencies: (frameworks.map { "Apple\($0)" } + dependencies).map(dependency),
-    path: "Tests/Kit/AppleFakes/\(name)", exclude: isClient ? ["PrivacyInfo.xcprivacy"] : [],
-    swiftSettings: (isClient ? [.swiftLanguageMode(.v5), .unsafeFlags(["-suppress-warnings"])] : strict)
+    path: "Tests/Kit/AppleFakes/\(name)", exclude: name == "AppleClient" ? ["PrivacyInfo.xcprivacy"] : [],
+    swiftSettings: (isOfPackage ? [.swiftLanguageMode(.v5), .unsafeFlags(["-suppress-warnings"])] : strict)
       + (aliases.isEmpty ? [] : [.unsafeFlags(aliases)]))
 }
 
@@ -509,17 +509,23 @@ let appleTargets = [
   ofApple("AppleNetwork", ["Foundation"]),
   ofApple("AppleLocalAuthentication", ["Foundation"]),
   ofApple("AppleSecurity", ["Foundation"], ["COpenSSL", "Crypto"]),
-  // The client's own sources, by a link. In mode 6 a class that is Sendable may inherit from NSObject alone, which the compiler
-  // knows by the name of its module; `scripts/apple-check` compiles them in both modes.
+  // The package's own sources, by a link each. In mode 6 a class that is Sendable may inherit from
+  // NSObject alone, which the compiler knows by the name of its module; `scripts/apple-check` compiles
+  // them in both modes.
   ofApple(
     "AppleClient", ["CryptoKit", "DeviceCheck", "Foundation", "Network", "Security"], ["PortcullisProtocol"],
-    isClient: true),
+    isOfPackage: true),
+  ofApple(
+    "ApplePhone", ["Foundation", "LocalAuthentication", "Security"],
+    ["PortcullisClient", "PortcullisProtocol"],
+    isOfPackage: true),
   .testTarget(
     name: "AppleClientTests",
     dependencies: [
       "Addresses", "AppAttest", "AppleClient", "AppleDeviceCheck", "AppleFoundation",
-      "AppleLocalAuthentication", "AppleNetwork", "AppleSecurity", "Bytes", "COpenSSL", "Crypto", "Device",
-      "Gateway", "Kit", "System", "TLSPeers",
+      "AppleLocalAuthentication", "AppleNetwork", "ApplePhone", "AppleSecurity", "Bytes", "COpenSSL",
+      "Crypto",
+      "Device", "Gateway", "Kit", "PortcullisProtocol", "System", "TLSPeers",
       "TestGate", "Time", "WebSocketWire",
     ], path: "Tests/Unit/Phone/AppleClientTests", swiftSettings: strict),
 ]

@@ -73,7 +73,6 @@ final class Game: ObservableObject {
     case .doubt: transcript.note("Your last line may not have arrived.")
     case .state(.attached(isResumed: false)):
       vitals = []
-      answers = true
       state = .attached(isResumed: false)
     case .state(let new): state = new
     case .answering(let isOn): answers = isOn

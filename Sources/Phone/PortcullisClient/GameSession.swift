@@ -41,7 +41,7 @@ public actor GameSession {
       policy: options, client: client, seed: .random(in: .min ... .max))
     owner = SessionOwner(
       machine, clock: clock, admission: admission, memory: memory,
-      name: SessionName(name, among: key?.names ?? SessionNames()), pathChanges: transport.pathChanges)
+      name: SessionName(name, among: key?.names ?? SessionNames()), pathChanges: { transport.pathChanges })
   }
 
   deinit { owner.drop() }

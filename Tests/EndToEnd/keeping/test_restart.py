@@ -574,7 +574,7 @@ def test_drain_end_does_not_say_that_a_deaf_manager_has_let_go(kept):
     player, seat = kept.seated()
     with kept.store.deaf():
         refused = kept.gate.command("sessions", "end", "--all")
-        assert refused.returncode == 75 and "does not say that it let go" in refused.stderr, refused.stderr
+        assert refused.returncode == 75 and "has not said that it released them" in refused.stderr, refused.stderr
         seat.gone()
         player.until_lost()
         assert player.ended == "shutdown"

@@ -11,52 +11,24 @@
 
     /// What was saved last. Before the first unlock after a start of the phone it throws `GameStorageError.locked`.
     public func load(_ entry: GameEntry) throws -> [UInt8]? {
-      if let bytes = try Self.bytes(of: entry.name) { return bytes }
-      guard try EarlierEntry.split(for: entry.gate) else { return nil }
-      return try Self.bytes(of: entry.name)
+      try Self.asking {
+        if let bytes = try KeychainItem(entry.name).bytes() { return bytes }
+        guard try EarlierEntry.split(for: entry.gate) else { return nil }
+        return try KeychainItem(entry.name).bytes()
+      }
     }
 
     /// Keeps it in place of what was there.
     public func save(_ bytes: [UInt8]?, as entry: GameEntry) throws {
-      try Self.save(bytes, as: entry.name)
+      try Self.asking { try KeychainItem(entry.name).save(bytes) }
     }
 
-    static func item(_ name: String) -> [String: any Sendable] {
-      [
-        kSecClass as String: kSecClassGenericPassword as String, kSecAttrService as String: "portcullis",
-        kSecAttrAccount as String: name, kSecUseDataProtectionKeychain as String: true,
-      ]
-    }
-
-    static func bytes(of name: String) throws -> [UInt8]? {
-      var found: CFTypeRef?
-      let query = item(name).merging([kSecReturnData as String: true]) { $1 }
-      let status = SecItemCopyMatching(query as CFDictionary, &found)
-      if status == errSecItemNotFound { return nil }
-      let isLocked = [errSecInteractionNotAllowed, errSecNotAvailable].contains(status)
-      if isLocked { throw GameStorageError.locked }
-      guard status == errSecSuccess, let data = found as? Data else { throw KeychainError(status: status) }
-      return [UInt8](data)
-    }
-
-    static func save(_ bytes: [UInt8]?, as name: String) throws {
-      let item = item(name)
-      guard let bytes else {
-        let status = SecItemDelete(item as CFDictionary)
-        guard status == errSecSuccess || status == errSecItemNotFound else {
-          throw KeychainError(status: status)
-        }
-        return
+    private static func asking<Value>(_ body: () throws -> Value) throws -> Value {
+      do { return try body() } catch KeychainRefusal.locked {
+        throw GameStorageError.locked
+      } catch KeychainRefusal.status(let status) {
+        throw KeychainError(status: status)
       }
-      let data: [String: any Sendable] = [
-        kSecValueData as String: Data(bytes),
-        kSecAttrAccessible as String: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly as String,
-      ]
-      var status = SecItemUpdate(item as CFDictionary, data as CFDictionary)
-      if status == errSecItemNotFound { status = SecItemAdd(item.merging(data) { $1 } as CFDictionary, nil) }
-      // An extension of the app was faster between the two.
-      if status == errSecDuplicateItem { status = SecItemUpdate(item as CFDictionary, data as CFDictionary) }
-      guard status == errSecSuccess else { throw KeychainError(status: status) }
     }
   }
 
@@ -73,7 +45,7 @@
     /// Writes both parts of it before it goes.
     /// - Returns: whether there was one, for this gate.
     static func split(for gate: String) throws -> Bool {
-      guard let bytes = try KeychainStorage.bytes(of: "session"),
+      guard let bytes = try KeychainItem("session").bytes(),
         let saved = try? JSONDecoder().decode(Saved.self, from: Data(bytes)), saved.gate == gate
       else { return false }
       if let keyID = saved.keyID {
@@ -84,13 +56,14 @@
         let session = RememberedSession(id: id, received: saved.received, handled: saved.handled)
         try begin(GameEntry(.session("main"), gate: gate), with: session.bytes)
       }
-      try KeychainStorage.save(nil, as: "session")
+      try KeychainItem("session").save(nil)
       return true
     }
 
     /// What an interrupted split has written, and what has become of it since, stays.
     private static func begin(_ entry: GameEntry, with bytes: [UInt8]) throws {
-      if try KeychainStorage.bytes(of: entry.name) == nil { try KeychainStorage.save(bytes, as: entry.name) }
+      let item = KeychainItem(entry.name)
+      if try item.bytes() == nil { try item.save(bytes) }
     }
   }
 

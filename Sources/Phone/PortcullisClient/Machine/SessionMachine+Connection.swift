@@ -114,7 +114,6 @@ extension SessionMachine {
     saidCode = nil
     pingedAt = nil
     spokeAt = nil
-    isAnswering = true
     heardAt = now
     phase = .opening(until: now + SessionLimit.openingPatience)
   }

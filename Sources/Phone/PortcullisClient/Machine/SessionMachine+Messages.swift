@@ -7,7 +7,7 @@ extension SessionMachine {
     heardAt = now
     spokeAt = nil
     pingedAt = nil
-    if !isAnswering, phase == .attached { act(.tell(.answering(true))) }
+    if !isAnswering { act(.tell(.answering(true))) }
     isAnswering = true
   }
 

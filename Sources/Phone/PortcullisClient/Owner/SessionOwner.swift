@@ -15,7 +15,8 @@ final class SessionOwner: Sendable {
   let clock: GameClock
   let admission: GateAdmission
   let memory: SessionMemory
-  private let pathChanges: AsyncStream<Void>?
+  /// Asked for when the session begins: what watches the network goes with it.
+  private let pathChanges: @Sendable () -> AsyncStream<Void>?
   let state: Locked<OwnerState>
   private let timer: Locked<(at: Double, task: Task<Void, Never>?)>
   private let name: SessionName
@@ -25,7 +26,7 @@ final class SessionOwner: Sendable {
 
   init(
     _ machine: SessionMachine, clock: GameClock, admission: GateAdmission, memory: SessionMemory,
-    name: SessionName, pathChanges: AsyncStream<Void>?
+    name: SessionName, pathChanges: @escaping @Sendable () -> AsyncStream<Void>?
   ) {
     self.clock = clock
     self.admission = admission
@@ -177,7 +178,7 @@ final class SessionOwner: Sendable {
   }
 
   private func watchPath() {
-    guard let pathChanges else { return }
+    guard let pathChanges = pathChanges() else { return }
     let task = Task { [weak self] in
       for await _ in pathChanges {
         guard let self else { return }

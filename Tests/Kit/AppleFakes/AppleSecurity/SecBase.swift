@@ -29,6 +29,8 @@ public let kSecClassKey: CFString = "keys"
 public let kSecAttrService: CFString = "svce"
 @available(iOS 2.0, *)
 public let kSecAttrAccount: CFString = "acct"
+@available(iOS 3.0, *)
+public let kSecAttrAccessGroup: CFString = "agrp"
 @available(iOS 4.0, *)
 public let kSecAttrAccessible: CFString = "pdmn"
 @available(iOS 4.0, *)

@@ -117,7 +117,8 @@ import Testing
     let waiting = try await next(&events) { if case .state(.waiting) = $0 { true } else { false } }
     if case .state(.waiting(_, let why)) = waiting { #expect(why.kind == .timeout) }
     clock.advance(by: 2)
-    _ = try await next(&events) { $0 == .state(.attached(isResumed: true)) }
+    #expect(try await next(&events) { if case .answering = $0 { true } else { false } } == .answering(true))
+    #expect(await events.next() == .state(.attached(isResumed: true)))
     await gate.until { $0.heard == ["north\n"] }
   }
 

@@ -1,0 +1,1 @@
+../../PortcullisClient/Apple/KeychainItem.swift
