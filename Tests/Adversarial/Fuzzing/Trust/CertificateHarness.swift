@@ -3,6 +3,7 @@
 @testable internal import AppAttest
 internal import Bytes
 internal import Crypto
+internal import PortcullisClient
 @testable internal import X509
 
 enum CertificateHarness {
@@ -15,6 +16,12 @@ enum CertificateHarness {
       isDER = false
     }
     let parsed = try? CertificateParser.parse(bytes.span)
+    // The app's package finds the key that it pins by a walk of its own, also in what is none.
+    let pinned = CertificateKey.subjectPublicKeyInfo(of: bytes)
+    if let parsed {
+      try require(
+        pinned == Array(bytes[parsed.subjectPublicKeyInfo]), "another key for the app than for the gate")
+    }
     guard isDER else {
       try require(parsed == nil, "a certificate that is no DER")
       return .refused

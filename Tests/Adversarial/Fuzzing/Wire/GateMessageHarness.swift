@@ -14,7 +14,18 @@ enum GateMessageHarness {
       try compare(bytes, message, object)
     }
     try count(bytes, message)
+    try remember(bytes)
     return message.content == .unknown ? .refused : .accepted
+  }
+
+  /// As what was saved of a session or a key: what is taken in is written as it was read.
+  private static func remember(_ bytes: [UInt8]) throws(BrokenProperty) {
+    if let session = try? RememberedSession(saved: bytes) {
+      try require((try? RememberedSession(saved: session.bytes)) == session, "another session when written")
+    }
+    if let record = try? AppKeyRecord(saved: bytes) {
+      try require((try? AppKeyRecord(saved: record.bytes)) == record, "another key when written")
+    }
   }
 
   private static func compare(
