@@ -319,7 +319,7 @@ let testTargets = [
   tests("Addresses"),
   tests("Charsets", ["Confinement", "Kit", "Obligation", "System"]),
   tests("PortcullisProtocol"),
-  tests("PortcullisDevice", ["PortcullisClient", "PortcullisProtocol"]),
+  tests("PortcullisDevice", ["PortcullisClient", "PortcullisProtocol", "PortcullisTesting"]),
   tests("HTTPWire", ["Bytes", "Kit", "PortcullisProtocol"]),
   tests("ProxyProtocol", ["Addresses", "Bytes", "Identity"]),
   tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire", "Kit"]),

@@ -2,7 +2,8 @@
 
 /// Makes keys that cannot leave the device, has them attested, and signs with them. `AppAttestor` does it by DeviceCheck.
 ///
-/// Each call with a challenge gets its 32 bytes: what App Attest calls the client data hash is SHA-256 of them. A call that
+/// Each call with a challenge gets its bytes, 32 or a whole message: what App Attest calls the client data hash is SHA-256 of
+/// them. A call that
 /// fails throws `DeviceCheckFailure`, and interprets nothing: what to do about it is the package's matter.
 public protocol DeviceAttestor: Sendable {
   /// Whether there is anything that vouches for the device. Where it is false, nothing else is called.
@@ -22,7 +23,7 @@ public protocol DeviceAttestor: Sendable {
   /// Signs with a key that was attested; each assertion counts one up.
   /// - Parameters:
   ///   - keyID: as `makeKey` gave it.
-  ///   - challenge: 32 bytes.
+  ///   - challenge: 32 bytes, or the message of a device that holds them.
   /// - Returns: the assertion, which is CBOR.
   func assert(_ keyID: String, challenge: [UInt8]) async throws -> [UInt8]
 }

@@ -6,6 +6,7 @@ public struct GameOptions: Sendable {
   public enum Compression: Equatable, Sendable {
     /// Where the system reads it reliably: not on iOS 15.0 to 15.3, and not any more in a process in which that has failed.
     case automatic
+    /// Never.
     case off
   }
 

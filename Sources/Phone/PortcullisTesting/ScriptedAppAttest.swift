@@ -12,6 +12,7 @@ public final class ScriptedAppAttest: DeviceAttestor {
     var keys = 0
     var calls: [String] = []
     var hashes: [[UInt8]] = []
+    var signed: [[UInt8]] = []
     var failures: [Int?] = []
     var isSupported = true
   }
@@ -25,6 +26,8 @@ public final class ScriptedAppAttest: DeviceAttestor {
   public var calls: [String] { state.withLock { $0.calls } }
   /// The challenges that keys were attested over.
   public var hashes: [[UInt8]] { state.withLock { $0.hashes } }
+  /// What assertions were made over: a challenge's 32 bytes, or a device's message.
+  public var signed: [[UInt8]] { state.withLock { $0.signed } }
   /// How many keys were made.
   public var keys: Int { state.withLock { $0.keys } }
 
@@ -77,6 +80,7 @@ public final class ScriptedAppAttest: DeviceAttestor {
   /// `generateAssertion`.
   public func assert(_ keyID: String, challenge: [UInt8]) async throws -> [UInt8] {
     try note("assert \(Self.number(of: keyID))")
+    state.withLock { $0.signed.append(challenge) }
     return [3]
   }
 }

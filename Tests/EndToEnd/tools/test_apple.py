@@ -88,10 +88,11 @@ def test_a_delegates_method_under_another_name_is_found(folder):
 
 
 def test_the_adapters_are_small():
+    """The tests run them over fakes alone: what they decide is elsewhere."""
     lines = [
         line for path in (CLIENT / "Apple").glob("*.swift") for line in path.read_text().splitlines()
         if line.strip() and not line.strip().startswith("//")]
-    assert 100 < len(lines) < 250, "of code, without comments and empty lines"
+    assert 100 < len(lines) < 450, "of code, without comments and empty lines"
 
 
 # ---- the table of what iOS has to have
@@ -137,13 +138,15 @@ SCREEN = """
 @pytest.mark.parametrize("page", ["README.md", "docs/app.md"])
 def test_the_listing_for_app_developers_compiles(page, folder):
     """With the screen that it shows things on."""
-    (listing,) = [block.text for block in blocks(pages()[page]) if block.fence == "swift"]
+    listings = [block.text for block in blocks(pages()[page]) if block.fence == "swift"]
+    assert len(listings) == (1 if page == "README.md" else 2)
     if page == "README.md":
-        assert len(listing.splitlines()) <= 10
-    source = folder / "Listing.swift"
-    source.write_text(f"import Foundation\n{listing}{SCREEN}")
-    done = check("source", source)
-    assert done.returncode == 0, words(done)
+        assert len(listings[0].splitlines()) <= 10
+    for listing in listings:
+        source = folder / "Listing.swift"
+        source.write_text(f"import Foundation\n{listing}{SCREEN if 'Screen' in listing else ''}")
+        done = check("source", source)
+        assert done.returncode == 0, words(done)
 
 
 # ---- documentation

@@ -60,9 +60,19 @@ public actor AppKey {
     package let keyID: String
     /// CBOR.
     package let data: [UInt8]
-    /// 64 hexadecimal digits: what it is made over.
+    /// 64 hexadecimal digits: the challenge that it is made over; empty where it is over a message.
     package let nonce: String
     fileprivate let lease: Int
+  }
+
+  /// What is signed.
+  package enum Subject: Sendable {
+    /// A challenge that is fetched.
+    case challenge
+    /// What the gate gave in place of one: 64 hexadecimal digits.
+    case nonce(String)
+    /// A message that holds a challenge.
+    case message([UInt8])
   }
 
   /// Seconds that a request which carries an assertion may take before the next one is made.
@@ -70,17 +80,17 @@ public actor AppKey {
 
   /// Registers the key where that is still to be done, and asserts with it; waits for its turn.
   /// - Parameters:
-  ///   - nonce: what the gate gave for it, 64 hexadecimal digits; nil: a challenge is fetched.
+  ///   - subject: what is signed.
   ///   - isHurried: what would make a long pause end early has happened.
   ///   - isForeground: asked when App Attest fails.
   package func assertion(
-    over nonce: String? = nil, isHurried: Bool = false, isForeground: @Sendable () -> Bool = { true }
+    over subject: Subject = .challenge, isHurried: Bool = false, isForeground: @Sendable () -> Bool = { true }
   ) async throws(AdmissionFailure) -> Assertion {
     let lease = await acquire()
     do throws(AdmissionFailure) {
       try await load()
       for _ in 0..<Self.stepLimit {
-        if let assertion = try await step(over: nonce, isHurried, isForeground, lease: lease) {
+        if let assertion = try await step(over: subject, isHurried, isForeground, lease: lease) {
           expire(lease)
           return assertion
         }
@@ -112,7 +122,7 @@ public actor AppKey {
 
   /// - Returns: an assertion, or nil where another step comes first.
   private func step(
-    over nonce: String?, _ isHurried: Bool, _ isForeground: @Sendable () -> Bool, lease: Int
+    over subject: Subject, _ isHurried: Bool, _ isForeground: @Sendable () -> Bool, lease: Int
   ) async throws(AdmissionFailure) -> Assertion? {
     guard let calls else { throw .final(.noGate) }
     let step = machine?.next(wall: clock.wall(), isHurried: isHurried)
@@ -149,22 +159,28 @@ public actor AppKey {
       machine?.registered()
       log.write("key registered")
     case .assert(let keyID)?:
-      let challenge: GateChallenge
-      if let nonce, let named = GateChallenge(nonce: nonce) {
-        challenge = named
-      } else {
-        challenge = try await calls.challenge()
-      }
+      let (signed, nonce) = try await signed(subject, calls)
       let data = try await asking(.generateAssertion, isForeground) {
-        try await self.attestor.assert(keyID, challenge: challenge.bytes)
+        try await self.attestor.assert(keyID, challenge: signed)
       }
       guard let data else { return nil }
       machine?.asserted()
       await save()
-      return Assertion(keyID: keyID, data: data, nonce: challenge.nonce, lease: lease)
+      return Assertion(keyID: keyID, data: data, nonce: nonce, lease: lease)
     }
     await save()
     return nil
+  }
+
+  private func signed(
+    _ subject: Subject, _ calls: GateCalls
+  ) async throws(AdmissionFailure) -> (bytes: [UInt8], nonce: String) {
+    if case .message(let bytes) = subject { return (bytes, "") }
+    if case .nonce(let nonce) = subject, let named = GateChallenge(nonce: nonce) {
+      return (named.bytes, named.nonce)
+    }
+    let challenge = try await calls.challenge()
+    return (challenge.bytes, challenge.nonce)
   }
 
   /// - Returns: nil where it has failed, and the machine knows.

@@ -33,7 +33,8 @@ actor GateAdmission {
     if !CompressionTrust.allows(compression) { fields.append(GateField(HeaderName.compression, "off")) }
     guard let key else { return try await upgrade(address, fields) }
     let assertion = try await key.assertion(
-      over: request.nonce, isHurried: request.isHurried, isForeground: isForeground)
+      over: request.nonce.map(AppKey.Subject.nonce) ?? .challenge, isHurried: request.isHurried,
+      isForeground: isForeground)
     keyID = assertion.keyID
     let proof = [
       GateField(HeaderName.assertionKeyID, assertion.keyID),

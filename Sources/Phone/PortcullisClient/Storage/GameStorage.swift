@@ -46,7 +46,9 @@ public protocol GameStorage: Sendable {
   func load(_ entry: GameEntry) async throws -> [UInt8]?
 
   /// Keeps it in place of what was there, whole or not at all.
-  /// - Parameter bytes: at most 16 KiB of JSON text; nil: nothing is to be there any more.
+  /// - Parameters:
+  ///   - bytes: at most 16 KiB of JSON text; nil: nothing is to be there any more.
+  ///   - entry: what they are about.
   func save(_ bytes: [UInt8]?, as entry: GameEntry) async throws
 }
 

@@ -78,4 +78,12 @@ public protocol DeviceVoucher: Sendable {
   func evidence(
     for points: DevicePoints, _ challenge: DeviceChallenge, isKnown: Bool
   ) async throws -> DeviceEvidence
+
+  /// The gate has answered the request that carried the evidence, or there will be no answer.
+  func answered(isAccepted: Bool) async
+}
+
+extension DeviceVoucher {
+  /// Most have nothing to wait for.
+  public func answered(isAccepted: Bool) async {}
 }

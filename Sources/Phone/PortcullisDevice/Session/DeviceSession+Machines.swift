@@ -21,7 +21,9 @@ extension DeviceSession {
     var news = DeviceNews.begun
     while true {
       switch machine.take(news) {
-      case .ask(let step): news = try await done(step, &context)
+      case .ask(let step):
+        news = try await done(step, &context)
+        await tellVoucher(step, news)
       case .done(let outcome): return outcome
       case .failed(let failure):
         heed(failure)
@@ -59,6 +61,15 @@ extension DeviceSession {
       try await remember { $0.newKeys = names }
       context.newKeys = names
       return .made(try await points(of: names))
+    }
+  }
+
+  /// The next assertion of a key is made once the gate has the last one.
+  private func tellVoucher(_ step: DeviceStep, _ news: DeviceNews) async {
+    switch (step, news) {
+    case (.send, .answered), (.show, .answered): await voucher?.answered(isAccepted: true)
+    case (.send, _), (.show, _): await voucher?.answered(isAccepted: false)
+    default: break
     }
   }
 

@@ -86,7 +86,7 @@ import PortcullisTesting
     let key = try Self.key(
       gate, ScriptedAppAttest(), storage: Player.storage(keyID: ScriptedAppAttest.key(99)))
     let nonce = String(repeating: "cd", count: 32)
-    #expect(try await key.assertion(over: nonce).nonce == nonce)
+    #expect(try await key.assertion(over: .nonce(nonce)).nonce == nonce)
     #expect(gate.look { $0.requests } == [])
   }
 
