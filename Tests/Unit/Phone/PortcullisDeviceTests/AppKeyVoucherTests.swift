@@ -13,7 +13,8 @@ import Testing
 
   private func key() throws -> AppKey {
     AppKey(
-      gate: try #require(URL(string: "https://play.example.com:8443")), transport: PortcullisTesting.ScriptedGate(),
+      gate: try #require(URL(string: "https://play.example.com:8443")),
+      transport: PortcullisTesting.ScriptedGate(),
       attestor: appAttest, storage: MemoryStorage(), clock: clock.clock)
   }
 
