@@ -19,7 +19,7 @@ extension Pins {
 
 /// The pins of now, for whatever opens connections to the device's gate: asked at each of them, from any thread.
 public final class DevicePins: PinSource {
-  private let known = Shared<Pins?>(nil)
+  private let known = Locked<Pins?>(nil)
 
   /// Knows none yet.
   public init() {}
