@@ -98,7 +98,7 @@ def test_the_adapters_are_small():
 # ---- the table of what iOS has to have
 
 
-def test_whatever_the_client_and_the_stubs_name_is_in_the_table(modules):
+def test_each_name_of_the_client_and_the_stubs_is_in_the_table(modules):
     assert modules == (STUBS / "symbols.txt").read_text(), "scripts/apple-check symbols --write, and look at what changed"
 
 

@@ -190,9 +190,11 @@ def test_what_is_compared_with_nothing_has_a_reason(frameworks):
 
 
 def test_a_wrong_value_would_be_found(frameworks):
-    """By the stub of before, in which the three that are used were 0, 1 and 2."""
+    """DCError's values as they would be, were its cases counted from 0."""
     apple = frameworks["DeviceCheck"].enums
     assert [apple[f"DCError{name}"] for name in ("FeatureUnsupported", "InvalidKey", "ServerUnavailable")] == [1, 3, 4]
+    counted = {"featureUnsupported": 0, "invalidKey": 1, "serverUnavailable": 2}
+    assert [apple[objective_c("DCError.Code", case)] == value for case, value in counted.items()] == [False] * 3
 
 
 def test_the_reader_of_encodings():

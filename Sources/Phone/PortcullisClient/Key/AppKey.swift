@@ -112,9 +112,9 @@ public actor AppKey {
   /// The gate does not take this key: the next assertion is by another one, unless that is the case already.
   package func renew(_ keyID: String, because failure: GameFailure) async {
     let lease = await acquire()
-    machine?.refused(keyID, failure)
+    let isGivenUp = machine?.refused(keyID, failure) == true
     await save()
-    log.write("key given up", failure)
+    if isGivenUp { log.write("key given up", failure) }
     release(lease)
   }
 

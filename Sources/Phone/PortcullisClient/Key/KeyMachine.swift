@@ -245,9 +245,12 @@ package struct KeyMachine: Sendable {
   package func hasAnswer(to failure: GameFailure) -> Bool { record.key == nil || end == failure }
 
   /// The gate does not take this key for what the failure says: another one is made, unless that has happened already.
-  package mutating func refused(_ keyID: String, _ failure: GameFailure) {
-    guard record.key?.id == keyID, record.key?.stage == .registered else { return }
+  /// - Returns: whether the key was given up by it.
+  @discardableResult
+  package mutating func refused(_ keyID: String, _ failure: GameFailure) -> Bool {
+    guard record.key?.id == keyID, record.key?.stage == .registered else { return false }
     if registers { drop(failure) } else { end = failure }
+    return registers
   }
 
   /// The key is good for nothing any more.

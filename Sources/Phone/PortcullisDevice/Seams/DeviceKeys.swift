@@ -3,10 +3,10 @@ public import PortcullisProtocol
 
 /// By what a key is found again. It is new at each making, and so nothing is ever written over.
 public struct KeyName: Hashable, Sendable, CustomStringConvertible {
-  /// As whoever holds the key made it.
+  /// As the holder of the key made it.
   public let text: String
 
-  /// - Parameter text: as whoever holds the key made it.
+  /// - Parameter text: as the holder of the key made it.
   public init(_ text: String) {
     self.text = text
   }

@@ -10,7 +10,7 @@ extension DeviceSession {
   /// - Parameters:
   ///   - decision: what is said. What cannot be read is denied or reported, never approved.
   ///   - approval: as it was shown.
-  ///   - code: the digits that whoever asks has been shown, with `approve`; another number of them throws before any prompt.
+  ///   - code: the digits that the person who asks has been shown, with `approve`; another number of them throws before any prompt.
   ///   - reason: what the person is shown who unlocks the key.
   @discardableResult
   public func vote(

@@ -8,7 +8,7 @@ public struct Approval: Equatable, Sendable, Identifiable {
   /// What is asked. Nil where it cannot be shown as it is: its bytes are not in the one form, or hold characters that hide.
   /// It can be denied and reported then, and not approved.
   public let summary: Summary?
-  /// How many digits whoever asks has been shown; 0: none.
+  /// How many digits the person who asks has been shown; 0: none.
   public let matchDigits: Int
   /// When it is over.
   public let expiresAt: UnixSeconds

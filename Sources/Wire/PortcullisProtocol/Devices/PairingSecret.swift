@@ -11,7 +11,7 @@ public struct PairingSecret: Sendable {
     self.bytes = bytes
   }
 
-  /// HMAC-SHA-256 over a `pair` message: whoever sends it has seen the code.
+  /// HMAC-SHA-256 over a `pair` message: its sender has seen the code.
   public func authenticate(_ message: DeviceMessage) -> Octets32 {
     SHA2.authenticate(message.bytes, key: bytes)
   }

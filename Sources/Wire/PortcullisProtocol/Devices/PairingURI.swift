@@ -1,7 +1,7 @@
 /// What the QR code of a pairing says: which pairing, its secret, whom to talk to and by which key to know him.
 
 /// `PORTCULLIS:/1/<pairing id>/<secret>/<hash of the server's SPKI>/<HOST:PORT>`. All of it is upper case and the bytes are
-/// base32, so that a code needs 11 bits for two characters. One spelling for each value: whoever reads it compares nothing.
+/// base32, so that a code needs 11 bits for two characters. Each value has one spelling, and a reader compares nothing.
 public struct PairingURI: Sendable {
   /// Which pairing it begins.
   public let pairingID: PairingID

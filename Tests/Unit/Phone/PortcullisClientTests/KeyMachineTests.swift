@@ -207,7 +207,9 @@ import PortcullisTesting
     var world = KeyWorld.registered
     world.refuse(99)
     #expect(world.attempt() == .asserted)
-    world.refuse(99)
+    let unknown = GateRefusal(status: 401, code: "key_unknown").failure
+    let isGivenUpTwice = world.machine.refused(ScriptedAppAttest.key(99), unknown)
+    #expect(!isGivenUpTwice)
     #expect(world.attempt() == .asserted && world.keys == 1)
     // Refused again before anybody got in: that is the end.
     world.refuse(1)
